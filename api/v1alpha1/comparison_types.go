@@ -189,7 +189,8 @@ type ComparedMetric struct {
 	Name BenchmarkMetric `json:"name,omitempty"`
 
 	// better says which direction is an improvement: Lower or Higher. Defaults to Higher for
-	// RequestsPerSecond, BytesPerSecond and the breaking points, and to Lower for all others.
+	// RequestsPerSecond, BytesPerSecond, PagesPerSecond, RoundsPer10Seconds and the breaking points, and
+	// to Lower for all others.
 	// +optional
 	Better Direction `json:"better,omitempty"`
 
@@ -230,7 +231,7 @@ const (
 
 // BenchmarkMetric is a figure of a run.
 //
-// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;BytesPerSecond;TargetCPUPerRequest;TargetPeakMemory;ClientCPUPerRequest;BreakingPointCPU;BreakingPointFailedRequests;BreakingPointErrorRate;BreakingPointLatencyP99;BreakingPointThroughput
+// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;BytesPerSecond;TargetCPUPerRequest;TargetPeakMemory;ClientCPUPerRequest;BreakingPointCPU;BreakingPointFailedRequests;BreakingPointErrorRate;BreakingPointLatencyP99;BreakingPointThroughput;PageTimeMean;PageTimeP50;PageTimeP90;PageTimeP99;PageTimeMax;PagesPerSecond;PageErrorRate;RoundsPer10Seconds
 type BenchmarkMetric string
 
 // The figures that only Benchmarks name; the others are those of thresholds.
@@ -239,6 +240,18 @@ const (
 	MetricTargetCPUPerRequest BenchmarkMetric = "TargetCPUPerRequest"
 	MetricTargetPeakMemory    BenchmarkMetric = "TargetPeakMemory"
 	MetricClientCPUPerRequest BenchmarkMetric = "ClientCPUPerRequest"
+)
+
+// The figures of a load of pages.
+const (
+	MetricPageTimeMean       BenchmarkMetric = "PageTimeMean"
+	MetricPageTimeP50        BenchmarkMetric = "PageTimeP50"
+	MetricPageTimeP90        BenchmarkMetric = "PageTimeP90"
+	MetricPageTimeP99        BenchmarkMetric = "PageTimeP99"
+	MetricPageTimeMax        BenchmarkMetric = "PageTimeMax"
+	MetricPagesPerSecond     BenchmarkMetric = "PagesPerSecond"
+	MetricPageErrorRate      BenchmarkMetric = "PageErrorRate"
+	MetricRoundsPer10Seconds BenchmarkMetric = "RoundsPer10Seconds"
 )
 
 // The breaking points of a load with stages: the load of all clients at which each was first met.

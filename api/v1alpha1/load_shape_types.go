@@ -2,18 +2,27 @@ package v1alpha1
 
 // ClosedLoad keeps a fixed number of connections busy.
 //
+// +kubebuilder:validation:ExactlyOneOf=connections;users
 // +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.connections",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.?connections.orValue(0)",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.?users.orValue(0)",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least users: each user loads a page"
 // +kubebuilder:validation:XValidation:rule="!has(self.rampSeconds) || !has(self.durationSeconds) || self.rampSeconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".rampSeconds",message="rampSeconds must be at most durationSeconds"
 type ClosedLoad struct {
 	// connections is the number of concurrent connections of each client.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=20000
-	// +required
+	// +optional
 	Connections int32 `json:"connections,omitempty"`
 
-	// requests is the total number of requests that each client makes, at least as many as
+	// users is the number of concurrent users of each client, with load.pages. It replaces
 	// connections.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +optional
+	Users int32 `json:"users,omitempty"`
+
+	// requests is the total number of requests that each client makes, at least as many as
+	// connections. With users it is the number of pages.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
@@ -34,7 +43,7 @@ type ClosedLoad struct {
 	RampSeconds *int32 `json:"rampSeconds,omitempty"`
 
 	// thinkTime is the time that a connection waits after each response before its next
-	// request. If not set, it doesn't wait.
+	// request, and a user after each page before the next. If not set, they don't wait.
 	// +optional
 	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`
 }
@@ -134,13 +143,13 @@ const (
 
 // StagesLoad is a sequence of levels of load.
 //
-// +kubebuilder:validation:XValidation:rule="self.levels.all(l, has(l.connections)) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".levels",message="all levels must have the same of connections and requestsPerSecond"
-// +kubebuilder:validation:XValidation:rule="!has(self.thinkTime) || self.levels.all(l, has(l.connections))",reason="FieldValueInvalid",fieldPath=".thinkTime",message="thinkTime is for levels of connections: an arrival rate has no think time"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, has(l.connections)) || self.levels.all(l, has(l.requestsPerSecond)) || self.levels.all(l, has(l.users))",reason="FieldValueInvalid",fieldPath=".levels",message="all levels must have the same of connections, requestsPerSecond and users"
+// +kubebuilder:validation:XValidation:rule="!has(self.thinkTime) || !self.levels.exists(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".thinkTime",message="thinkTime is for levels of connections and users: an arrival rate has no think time"
 // +kubebuilder:validation:XValidation:rule="!has(self.interArrivalTimes) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".interArrivalTimes",message="interArrivalTimes is for levels of requestsPerSecond"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxConnections) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".maxConnections",message="maxConnections is for levels of requestsPerSecond"
 type StagesLoad struct {
 	// levels are run in this order. Either all have connections, as in closed, or all have
-	// requestsPerSecond, as in open.
+	// requestsPerSecond, as in open, or all have users, with load.pages.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
@@ -171,7 +180,7 @@ type StagesLoad struct {
 
 // LoadLevel is a load that is held for a time.
 //
-// +kubebuilder:validation:ExactlyOneOf=connections;requestsPerSecond
+// +kubebuilder:validation:ExactlyOneOf=connections;requestsPerSecond;users
 type LoadLevel struct {
 	// connections is the number of concurrent connections of each client.
 	// +kubebuilder:validation:Minimum=1
@@ -184,6 +193,12 @@ type LoadLevel struct {
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
 	RequestsPerSecond *int32 `json:"requestsPerSecond,omitempty"`
+
+	// users is the number of concurrent users of each client, with load.pages.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20000
+	// +optional
+	Users *int32 `json:"users,omitempty"`
 
 	// rampSeconds is the time over which the load changes linearly from the level before, or from
 	// nothing, to this one, in seconds. Requests that end meanwhile are in the result, but in no

@@ -45,10 +45,15 @@ type Clients struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: the server recognizes a user by a cookie"
 // +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the client sets it"
 // +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || [self.?closed.connections, self.?open.maxConnections, self.?stages.maxConnections].all(n, n.orValue(0) * self.connection.streams <= 20000) && (!has(self.stages) || self.stages.levels.all(l, l.?connections.orValue(0) * self.connection.streams <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="connection.streams times the connections (at a rate, maxConnections) must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || !has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.connections * self.connection.streams",reason="FieldValueInvalid",fieldPath=".closed.requests",message="closed.requests must be at least connections times connection.streams: each stream makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || !has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.?connections.orValue(1) * self.connection.streams",reason="FieldValueInvalid",fieldPath=".closed.requests",message="closed.requests must be at least connections times connection.streams: each stream makes a request"
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
 // +kubebuilder:validation:XValidation:rule="self.connection.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, !(h.name.lowerAscii() in ['proxy-connection', 'http2-settings'])))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the headers Proxy-Connection and HTTP2-Settings with the protocol HTTP2: they are of one HTTP/1.1 connection"
-// +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.closed) || self.warmup.requests >= self.closed.connections",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least closed.connections: each connection makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.closed) || self.warmup.requests >= self.closed.?connections.orValue(self.closed.?users.orValue(1))",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least closed.connections, or users: each makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || has(self.requests)",reason="FieldValueInvalid",fieldPath=".pages",message="pages needs requests, the documents of the pages: lines of requestsFrom have no elements"
+// +kubebuilder:validation:XValidation:rule="has(self.pages) || !has(self.requests) || !self.requests.exists(r, has(r.elements))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have elements unless pages is set: set pages to {}"
+// +kubebuilder:validation:XValidation:rule="has(self.pages) ? !has(self.open) && (!has(self.closed) || has(self.closed.users)) && (!has(self.stages) || self.stages.levels.all(l, has(l.users))) : (!has(self.closed) || !has(self.closed.users)) && (!has(self.stages) || !self.stages.levels.exists(l, has(l.users)))",reason="FieldValueInvalid",fieldPath=".pages",message="pages and users belong together: closed or the levels of stages must have users if and only if pages is set"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.pages.?connections.orValue(6) * self.?closed.users.orValue(0) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, l.?users.orValue(0) * self.pages.?connections.orValue(6) <= 20000))",reason="FieldValueInvalid",fieldPath=".pages.connections",message="pages.connections times the users must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.connection.cookies != 'Enabled' && (!has(self.connection.protocol) || self.connection.protocol != 'HTTP2')",reason="FieldValueInvalid",fieldPath=".connection",message="connection must not have cookies Enabled or the protocol HTTP2 with pages"
 // +kubebuilder:validation:MinProperties=1
 type Load struct {
 	// requests are the requests that clients send, in the order given by order.
@@ -68,6 +73,13 @@ type Load struct {
 	// +default="Random"
 	// +optional
 	Order RequestOrder `json:"order,omitempty"`
+
+	// pages makes users load pages, each a document of requests with its elements, as browsers do: the
+	// document first, then its elements over the user's connections. Then closed and the levels of
+	// stages have users, and requests in them are pages. The result has the page times, and counts
+	// rounds: passes of a user through requests. If not set, connections make single requests.
+	// +optional
+	Pages *Pages `json:"pages,omitempty"`
 
 	// authentication specifies the credentials of each request: a name and a password, or a token.
 	// If not set, requests have none.
@@ -107,6 +119,17 @@ type Load struct {
 	// enter the result. If not set, there is no warm-up.
 	// +optional
 	Warmup *Warmup `json:"warmup,omitempty"`
+}
+
+// Pages makes users load pages.
+type Pages struct {
+	// connections is the number of connections of each user. Defaults to 6, that of today's browsers
+	// with HTTP/1.1.
+	// +default=6
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	// +optional
+	Connections *int32 `json:"connections,omitempty"`
 }
 
 // LoadScope says whether the numbers of a load are those of each client or of the run.

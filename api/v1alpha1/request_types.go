@@ -14,6 +14,15 @@ type Request struct {
 	// +required
 	Path URLPath `json:"path,omitempty"`
 
+	// elements are the other requests of the page whose document this is, with load.pages: paths and
+	// queries as in path, each a GET to the same host with the same headers. They are requested once the document is
+	// complete. A path may occur several times.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Elements []ElementPath `json:"elements,omitempty"`
+
 	// weight is the frequency of this request relative to the others; in the
 	// order Sequential, its number of repetitions. Defaults to 1.
 	// +kubebuilder:validation:Minimum=1
@@ -52,6 +61,14 @@ type Request struct {
 	// +optional
 	Redirects Redirects `json:"redirects,omitempty"`
 }
+
+// ElementPath is the path and query of an element of a page. It must begin with a slash and have only
+// characters that a URL may have, without a fragment.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=512
+// +kubebuilder:validation:Pattern=`^/([A-Za-z0-9._~!$&()*+,;=:@/?\[\]-]|%[0-9A-Fa-f]{2})*$`
+type ElementPath string
 
 // Method is a method of HTTP.
 //

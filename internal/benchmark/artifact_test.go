@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,12 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// large returns a round of 256 cells whose runs have all figures and no two the same.
+// requestMetrics are the metrics of a load without pages.
+var requestMetrics = slices.DeleteFunc(slices.Clone(metricNames), func(m v1alpha1.BenchmarkMetric) bool {
+	return strings.HasPrefix(string(m), "Page") || m == v1alpha1.MetricRoundsPer10Seconds
+})
+
+// large returns a round of 256 cells whose runs have all figures of requests and no two the same.
 func large(t testing.TB, blocks int) *Round {
 	spec := &v1alpha1.BenchmarkSpec{
 		Axes:        []v1alpha1.Axis{values("connections", "/x", numbers(1, 64)...), options("connector", "nio", "nio2", "apr", "nginx")},
@@ -98,7 +104,7 @@ func large(t testing.TB, blocks int) *Round {
 			}
 			run.Ended = run.Started.Add(time.Duration(50+random.IntN(10)) * time.Second)
 			run.Name = run.RunKey.Name("connectors")
-			for _, m := range metricNames {
+			for _, m := range requestMetrics {
 				run.Figures[m] = rounded(1000 * random.Float64())
 			}
 			r.Runs = append(r.Runs, run)
@@ -135,7 +141,7 @@ func TestArtifactFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(data) > c.limit || len(decoded.Runs) != len(r.Runs) || len(decoded.Omitted) != len(metricNames)-len(c.kept) {
+		if len(data) > c.limit || len(decoded.Runs) != len(r.Runs) || len(decoded.Omitted) != len(requestMetrics)-len(c.kept) {
 			t.Errorf("%d bytes of %d, %d runs, without %v", len(data), c.limit, len(decoded.Runs), decoded.Omitted)
 		}
 		for i := range decoded.Runs {
@@ -148,7 +154,7 @@ func TestArtifactFits(t *testing.T) {
 			}
 		}
 	}
-	if len(r.Runs[0].Figures) != len(metricNames) || r.Omitted != nil {
+	if len(r.Runs[0].Figures) != len(requestMetrics) || r.Omitted != nil {
 		t.Error("the round changed")
 	}
 	if _, err := r.Encode(10_000); !errors.Is(err, artifact.ErrTooLarge) {

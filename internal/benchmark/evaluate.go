@@ -163,8 +163,13 @@ func roleOf(m *v1alpha1.ComparedMetric) v1alpha1.MetricRole { return cmp.Or(m.Ro
 
 func ruleOf(m *v1alpha1.ComparedMetric) statistics.Rule {
 	better := statistics.Lower
-	if m.Name == v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond) || m.Name == v1alpha1.MetricBytesPerSecond || IsBreakingPoint(m.Name) {
+	switch m.Name {
+	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), v1alpha1.MetricBytesPerSecond, v1alpha1.MetricPagesPerSecond, v1alpha1.MetricRoundsPer10Seconds:
 		better = statistics.Higher
+	default:
+		if IsBreakingPoint(m.Name) {
+			better = statistics.Higher
+		}
 	}
 	return statistics.Rule{
 		Better:           cmp.Or(statistics.Direction(m.Better), better),

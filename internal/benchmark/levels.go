@@ -14,9 +14,10 @@ const maxLevels = 20
 
 // RunLevel holds a run's figures of one level of its load.
 type RunLevel struct {
-	// Load is the number of connections, or the arrival rate per second if PerSecond is set, over all clients.
-	Load      int64
-	PerSecond bool
+	// Load is the number of connections, or the arrival rate per second if PerSecond is set, or the
+	// number of users if Users is set, over all clients.
+	Load             int64
+	PerSecond, Users bool
 	// Figures are by the positions of result.LevelMetrics, in their units, and negative where the level has none. They
 	// are small, because the manager holds those of all runs of a round. A float32 has the 7 digits that Run.Figures
 	// have.
@@ -28,9 +29,11 @@ type LevelEstimate struct {
 	Cell int `json:"cell"`
 	// Level counts the levels of the load from 0.
 	Level int `json:"level"`
-	// Load is the number of connections, or the arrival rate per second if PerSecond is set, over all clients.
+	// Load is the number of connections, or the arrival rate per second if PerSecond is set, or the
+	// number of users if Users is set, over all clients.
 	Load      int64 `json:"load"`
 	PerSecond bool  `json:"perSecond,omitempty"`
+	Users     bool  `json:"users,omitempty"`
 	// Runs is the number of runs that came to the level: fewer than blocks if a load was ended at a breaking point.
 	Runs int `json:"runs"`
 	// Medians are by the names and in the units of result.LevelMetrics. A metric that no run has is absent.
@@ -44,7 +47,7 @@ func levelsOf(r *result.Result) []RunLevel {
 	var levels []RunLevel
 	for i := range r.Levels[:min(len(r.Levels), maxLevels)] {
 		l := &r.Levels[i]
-		level := RunLevel{Load: l.Load(), PerSecond: l.TargetRatePerSecond > 0, Figures: make([]float32, len(result.LevelMetrics))}
+		level := RunLevel{Load: l.Load(), PerSecond: l.TargetRatePerSecond > 0, Users: r.Run.UserConnections > 0, Figures: make([]float32, len(result.LevelMetrics))}
 		for n, m := range result.LevelMetrics {
 			level.Figures[n] = -1
 			if value, exists := m.Of(r, l); exists && value >= 0 && value <= math.MaxFloat32 {
@@ -69,7 +72,7 @@ func (l *ledger) levels(blocks, cell int, alpha float64) []LevelEstimate {
 				continue
 			}
 			of := &run.Levels[level]
-			e.Load, e.PerSecond = of.Load, of.PerSecond
+			e.Load, e.PerSecond, e.Users = of.Load, of.PerSecond, of.Users
 			e.Runs++
 			for n, value := range of.Figures {
 				if value >= 0 {

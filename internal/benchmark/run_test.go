@@ -60,6 +60,8 @@ func TestFiguresAreThoseOfTheAPI(t *testing.T) {
 	for _, kinds := range result.BreakingMetrics {
 		whole.BreakingPoints = append(whole.BreakingPoints, result.BreakingPoint{Kind: kinds[0], Reached: true, Connections: 25})
 	}
+	whole.Merged.Pages, whole.Merged.Rounds = 20, 10
+	whole.Merged.Latencies.Of(result.Page).Record(5000)
 	figures := FiguresOf(whole)
 	for _, name := range want {
 		if _, ok := figures[v1alpha1.BenchmarkMetric(name)]; !ok {

@@ -18,7 +18,7 @@ func Profile(spec *v1alpha1.BenchmarkRunSpec) profile.Profile {
 	}
 	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
 	return segments(spec.Load.Stages, func(l *v1alpha1.LoadLevel) int64 {
-		return s.all(int64(ptr.Deref(l.Connections, ptr.Deref(l.RequestsPerSecond, 0))))
+		return s.all(int64(ptr.Deref(held(l), ptr.Deref(l.RequestsPerSecond, 0))))
 	})
 }
 

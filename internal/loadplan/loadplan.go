@@ -42,6 +42,7 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 		if tool := spec.Clients.Tool; tool != nil {
 			plans[i].Tool = string(tool.Name)
 		}
+		pages(plans[i], spec, lengths)
 		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
 	}
 	for i, p := range plans {

@@ -72,7 +72,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 }
 
 func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
-	p.Connections = int(s.own(int64(load.Connections)))
+	p.Connections = int(s.own(busy(load)))
 	p.ThinkTime = thinkTime(load.ThinkTime)
 	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
 	if ramp := ptr.Deref(load.RampSeconds, 0); ramp > 0 {
@@ -97,14 +97,14 @@ func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
 
 func stages(p *session.Plan, load *v1alpha1.StagesLoad, s sharing) profile.Profile {
 	p.Measurement.Profile = segments(load, func(l *v1alpha1.LoadLevel) int64 {
-		if l.Connections != nil {
-			return s.own(int64(*l.Connections))
+		if n := held(l); n != nil {
+			return s.own(int64(*n))
 		}
 		return s.all(int64(ptr.Deref(l.RequestsPerSecond, 0)))
 	})
 	p.Measurement.DurationMicroseconds = p.Measurement.Profile.Duration().Microseconds()
 	p.ThinkTime = thinkTime(load.ThinkTime)
-	if load.Levels[0].Connections != nil {
+	if held(&load.Levels[0]) != nil {
 		p.Connections = int(p.Measurement.Profile.Max())
 	} else {
 		arrivals(p, load.MaxConnections, load.InterArrivalTimes, s)

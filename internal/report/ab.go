@@ -105,7 +105,7 @@ func writeAB(w *paper, r *result.Result, b block) {
 	}
 	if succeeded := float64(c.Succeeded()); succeeded > 0 && seconds > 0 {
 		line("Requests per second:", "%.2f [#/sec] (mean)", b.requestsPerSecond)
-		if r.Run.Load == result.LoadClosed { // in others not all connections are busy
+		if r.Run.Load == result.LoadClosed && r.Run.UserConnections == 0 { // in others not all connections are busy
 			line("Time per request:", "%.3f [ms] (mean)", float64(b.concurrency)*seconds*1000/succeeded)
 		}
 		line("Time per request:", "%.3f [ms] (mean, across all concurrent requests)", seconds*1000/succeeded)
@@ -165,6 +165,9 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 		text := requestName(q)
 		if len(r.Run.Requests) > 1 {
 			text += fmt.Sprintf(" (weight %d of %d)", q.Weight, weights)
+		}
+		if q.Elements > 0 {
+			text += fmt.Sprintf(" and %d elements", q.Elements)
 		}
 		line(name, "%s", text)
 		name = ""

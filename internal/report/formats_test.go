@@ -43,12 +43,13 @@ func written(t *testing.T, format string, r *result.Result) string {
 
 // TestFormatsGolden has an example of each format that is for other programs.
 func TestFormatsGolden(t *testing.T) {
-	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "open": opened(), "stages": staged(), "seconds": secondly()} {
+	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "open": opened(), "stages": staged(), "pages": paged(), "seconds": secondly()} {
 		for _, format := range map[string][]string{
 			"tomcat":  {"benchstat", "csv=percentiles", "gnuplot", "hgrm", "hlog", "junit", "markdown"},
 			"failing": {"benchstat", "junit", "markdown", "hgrm=tls"},
 			"open":    {"hgrm", "hgrm=delay", "hlog", "markdown"},
 			"stages":  {"markdown", "csv=percentiles"},
+			"pages":   {"markdown"},
 			"seconds": {"csv=series", "gnuplot", "gnuplot=series", "gnuplot=percentiles", "json"},
 		}[name] {
 			t.Run(name+"."+format, func(t *testing.T) {

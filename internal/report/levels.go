@@ -55,7 +55,7 @@ func UnitOfLoad(r *result.Result) string {
 	if r.Run.Load == result.LoadOpen {
 		return "requests/s"
 	}
-	return "connections"
+	return r.Run.UsersOrConnections()
 }
 
 // writeLevels writes a row for each level of the load, and one for each step between levels: first what the clients
@@ -64,6 +64,10 @@ func writeLevels(w *paper, r *result.Result) {
 	held := heldUnit(r)
 	w.printf("Requests completed while a level was held.\n\n")
 	writeParts(w, held, levelsOf(r))
+	if r.Run.UserConnections > 0 {
+		w.printf("\nPages completed while a level was held. Hits are requests, of which a page has several.\n\n")
+		w.table(levelPagesTable(held, levelsOf(r)))
+	}
 	if steps := stepsOf(r); len(steps) > 0 {
 		w.printf("\nRequests completed during a step from one level to the next.\n\n")
 		writeParts(w, held, steps)
@@ -92,7 +96,7 @@ func heldUnit(r *result.Result) string {
 	if r.Run.Load == result.LoadOpen {
 		return "target/s"
 	}
-	return "connections"
+	return r.Run.UsersOrConnections()
 }
 
 func writeParts(w *paper, held string, parts []part) {

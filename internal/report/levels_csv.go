@@ -58,6 +58,7 @@ func levelColumns(r *result.Result) []levelColumn {
 		columns = append(columns, latency(strings.ToLower(p.Name())+"_ms", func(s *result.Summary) int64 { return s.Percentiles[p] }))
 	}
 	columns = append(columns, latency("max_ms", func(s *result.Summary) int64 { return s.Max }))
+	columns = append(columns, pageColumns(r)...)
 	for _, c := range usageColumns(r) {
 		columns = append(columns, levelColumn{c.csv, func(p *part) string {
 			value := c.of(p.Level)

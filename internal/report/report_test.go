@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 func TestGolden(t *testing.T) {
-	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "nothing": nothing(), "forwarding": forwarding(), "standalone": standalone(), "open": opened(), "stages": staged()} {
+	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "nothing": nothing(), "forwarding": forwarding(), "standalone": standalone(), "open": opened(), "stages": staged(), "pages": paged()} {
 		for _, format := range []string{"csv", "json", "text"} {
 			t.Run(name+"."+format, func(t *testing.T) {
 				var got bytes.Buffer

@@ -43,7 +43,7 @@ func writeMeaning(w *paper, run *result.Run) {
 	var parts []string
 	switch {
 	case run.Sequential:
-		parts = append(parts, "made by each connection in their order")
+		parts = append(parts, "made by each "+strings.TrimSuffix(run.UsersOrConnections(), "s")+" in their order")
 	case run.RequestList != nil:
 		parts = append(parts, "drawn by weight")
 	}
@@ -70,6 +70,9 @@ func latencyMeaning(run *result.Run) string {
 		sender := "each connection"
 		if run.Streams > 0 {
 			sender = "each stream of each connection"
+		}
+		if run.UserConnections > 0 {
+			return "service times (closed model): each user requests the elements of a page when they have its document, and the next page when they have all of it"
 		}
 		return "service times (closed model): " + sender + " sends its next request when it has received the response to the last"
 	case result.LoadOpen:

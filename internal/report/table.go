@@ -27,6 +27,9 @@ type Row struct {
 	// connections that each client had at a time.
 	KeepAlive   bool  `json:"keepAlive"`
 	Connections int64 `json:"connections"`
+	// UserConnections is the number of connections of each user of a load of pages, whose Connections are
+	// users; 0 for other loads.
+	UserConnections int64 `json:"userConnections,omitempty"`
 	// TargetRatePerSecond is the arrival rate over all clients that open load came to; 0
 	// for other loads.
 	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
@@ -91,7 +94,7 @@ func NewRow(connector string, r *result.Result) Row {
 	row := Row{
 		Namespace: r.Run.Namespace, Name: r.Run.Name, Connector: connector,
 		Requests: requestsOf(r), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
-		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, TargetRatePerSecond: r.Run.TargetRatePerSecond, Tool: r.Run.Tool,
+		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, UserConnections: r.Run.UserConnections, TargetRatePerSecond: r.Run.TargetRatePerSecond, Tool: r.Run.Tool,
 		Findings: r.Findings,
 	}
 	if t := r.Environment.TLS; t != nil {

@@ -109,7 +109,11 @@ func optionsCell(row *Row) string {
 	if row.TargetRatePerSecond > 0 {
 		text += fmt.Sprintf(", %s/s", thousands(row.TargetRatePerSecond))
 	}
-	text += fmt.Sprintf(", -c %d", row.Connections)
+	if row.UserConnections > 0 {
+		text += fmt.Sprintf(", %d users", row.Connections)
+	} else {
+		text += fmt.Sprintf(", -c %d", row.Connections)
+	}
 	if row.Tool != "" {
 		text += ", by " + row.Tool
 	}

@@ -44,6 +44,10 @@ func (p *paper) writeResult(r *result.Result) {
 	writeMeaning(p, &r.Run)
 	writeSummary(p, r)
 	writeOverTime(p, r)
+	if r.Run.UserConnections > 0 {
+		section(p, "Pages")
+		writePages(p, r)
+	}
 	if len(r.Levels) > 0 {
 		section(p, "Levels")
 		writeLevels(p, r)

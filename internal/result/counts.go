@@ -20,6 +20,11 @@ type Counts struct {
 	Dropped       int64       `json:"dropped,omitempty" csv:"dropped" help:"requests of open load that were never made, since no connection was free in time; not among the requests"`
 
 	ClosedByServer int64 `json:"closedByServer,omitempty" label:"Closed by the server" csv:"connections_closed_by_server" help:"keep-alive connections that the server closed after a response, as it had announced; HTTP/1.1 only"`
+
+	Pages        int64 `json:"pages,omitempty" csv:"pages" help:"completed pages, successful or not: a page is a document with its elements"`
+	FailedPages  int64 `json:"failedPages,omitempty" csv:"failed_pages" help:"pages of which a request failed"`
+	Rounds       int64 `json:"rounds,omitempty" csv:"rounds" help:"successful rounds: a round is one pass of a user through the pages, as many as their weights add up to"`
+	FailedRounds int64 `json:"failedRounds,omitempty" csv:"failed_rounds" help:"rounds of which a page failed"`
 }
 
 // Counters is the table of Counts, but for Errors, whose table is that of ErrorKind. A line with a
@@ -32,6 +37,9 @@ func (c Counts) Succeeded() int64 { return c.Requests - c.Errors.Total() }
 // ErrorPercent returns the number of failed requests divided by the number of all
 // requests, in percent; 0 if there are no requests.
 func (c Counts) ErrorPercent() float64 { return ratio(c.Errors.Total(), c.Requests, 100) }
+
+// SucceededPages returns the number of pages all requests of which succeeded.
+func (c Counts) SucceededPages() int64 { return c.Pages - c.FailedPages }
 
 // Add adds other counts to these.
 func (c *Counts) Add(other Counts) {

@@ -15,7 +15,7 @@ import (
 // names are the figures of the tables in their order, which is that of their values in
 // messages. The lists may only grow at their ends.
 var names = map[string][]string{
-	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer"},
+	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer", "pages", "failedPages", "rounds", "failedRounds"},
 	"ClientUsage": {
 		"userCPUMicroseconds", "systemCPUMicroseconds", "throttledMicroseconds", "maxResidentBytes", "schedulerLagP99Microseconds",
 		"gcPauseMicroseconds", "gcPauseMaxMicroseconds",

@@ -9,7 +9,7 @@ type Level struct {
 	Start int64 `json:"startSeconds"`
 	End   int64 `json:"endSeconds"`
 	// Measure is of the requests that completed between them. It has the latencies of
-	// LevelPhases: the total and, at a rate, delay and service.
+	// LevelPhases: the total; at a rate, delay and service; of pages, the page.
 	Measure
 	// Summaries replace Latencies if those were dropped to keep the stored result
 	// small; all nil otherwise.
@@ -121,7 +121,7 @@ type LevelTotals struct {
 }
 
 // LevelPhases are the phases with latencies of a level.
-var LevelPhases = [...]Phase{Total, Delay, Service}
+var LevelPhases = [...]Phase{Total, Delay, Service, Page}
 
 // Reached returns those of a load's levels, and of the steps between them, that clients came to before the load
 // was ended early. The last one ends with it.

@@ -20,6 +20,8 @@ type LevelMetric struct {
 //   - TargetCPU: CPU time of all containers of the target in percent of their PodCPULimit.
 //   - TargetCPUIdle: what they left of that limit, in percent of it. It is what a machine of that size
 //     would report as idle.
+//
+// Of a load of pages there are those of pageMetrics as well.
 var LevelMetrics = func() []LevelMetric {
 	all := []LevelMetric{
 		{"RequestsPerSecond", func(_ *Result, l *Level) (float64, bool) { return l.RequestsPerSecond(), l.End > l.Start }},
@@ -40,6 +42,11 @@ var LevelMetrics = func() []LevelMetric {
 	for _, p := range percentile.Common {
 		all = append(all, LevelMetric{"Latency" + p.Name(), levelLatency(func(s *Summary) float64 { return float64(s.Percentiles[p]) })})
 	}
+	for _, m := range pageMetrics {
+		all = append(all, LevelMetric{m.name, func(_ *Result, l *Level) (float64, bool) {
+			return m.of(&pageFigures{l.Counts, l.summary(Page), (l.End - l.Start) * 1_000_000})
+		}})
+	}
 	return all
 }()
 
@@ -56,9 +63,14 @@ func targetCPU(r *Result, l *Level) (float64, bool) {
 }
 
 // Total returns the total times of the successful requests that completed while the level was held.
-func (l *Level) Total() Summary {
-	if s := l.Summaries[Total]; s != nil {
+func (l *Level) Total() Summary { return l.summary(Total) }
+
+// PageTime returns the page times of the successful pages that completed while the level was held.
+func (l *Level) PageTime() Summary { return l.summary(Page) }
+
+func (l *Level) summary(p Phase) Summary {
+	if s := l.Summaries[p]; s != nil {
 		return *s
 	}
-	return l.Latencies.Get(Total).Summarize(0)
+	return l.Latencies.Get(p).Summarize(0)
 }

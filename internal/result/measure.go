@@ -32,11 +32,14 @@ const (
 	// Service is from the start of the request to the last byte of the response. Only
 	// requests of open load have it: otherwise it is Total.
 	Service
+	// Page is from the start of a page's first request to the end of its last one: what its
+	// user waited for. Only successful pages have it, all requests of which succeeded.
+	Page
 	// Phases is the number of phases.
 	Phases
 )
 
-var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "receiving", "total", "delay", "service"}
+var phaseNames = [Phases]string{"connect", "tls", "processing", "waiting", "receiving", "total", "delay", "service", "page"}
 
 // String returns the name of the phase in JSON.
 func (p Phase) String() string { return phaseNames[p] }
@@ -44,7 +47,7 @@ func (p Phase) String() string { return phaseNames[p] }
 // Measure holds the counts and times of a span of time: a second, or a whole measurement.
 type Measure struct {
 	Counts
-	// Latencies are the durations of successful requests by Phase. An entry is nil if
+	// Latencies are the durations of successful requests, and pages, by Phase. An entry is nil if
 	// the phase did not occur.
 	Latencies Latencies `json:"latencies"`
 }

@@ -14,6 +14,7 @@ import "github.com/assay-dev/assay/internal/percentile"
 //     divided by the completed requests.
 //   - TargetPeakMemory: sum of the largest resident sets of the target's containers in the measurement.
 //   - BreakingPoint…: see BreakingMetrics.
+//   - PageTime…, PagesPerSecond, PageErrorRate, RoundsPer10Seconds: see pageMetrics.
 var Metrics = func() map[string]func(*Result) (value float64, exists bool) {
 	all := map[string]func(*Result) (float64, bool){
 		"LatencyMean":       latency((*Histogram).Mean),
@@ -32,6 +33,14 @@ var Metrics = func() map[string]func(*Result) (value float64, exists bool) {
 	}
 	for _, p := range percentile.Common {
 		all["Latency"+p.Name()] = latency(func(h *Histogram) float64 { return float64(h.Percentile(p.Percent())) })
+	}
+	for _, m := range pageMetrics {
+		all[m.name] = func(r *Result) (float64, bool) {
+			if r.Merged.Pages == 0 {
+				return 0, false
+			}
+			return m.of(&pageFigures{r.Merged.Counts, r.Merged.Latencies.Get(Page).Summarize(0), r.DurationMicroseconds})
+		}
 	}
 	return all
 }()

@@ -76,6 +76,9 @@ type Run struct {
 	// Streams is the number of concurrent requests on each HTTP/2 connection; 0 for
 	// HTTP/1.1, which has one.
 	Streams int64 `json:"streams,omitempty"`
+	// UserConnections is the number of connections of each user of a load of pages, whose
+	// Connections and AllConnections are users; 0 for other loads.
+	UserConnections int64 `json:"userConnections,omitempty"`
 	// TargetRatePerSecond is the largest arrival rate of an open load over all clients; 0 for
 	// other loads.
 	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
@@ -119,6 +122,8 @@ type Request struct {
 	Weight int64  `json:"weight"`
 	// Length is the length that the body must have in bytes; -1 for any.
 	Length int64 `json:"length"`
+	// Elements is the number of further requests of the page whose document this is.
+	Elements int64 `json:"elements,omitempty"`
 }
 
 // RequestList is a list of requests outside of the run.

@@ -48,8 +48,12 @@ type Plan struct {
 	Requests []PlannedRequest `json:"requests,omitempty"`
 	// RequestList replaces Requests. It is encoded by package requestlist.
 	RequestList []byte `json:"requestList,omitempty"`
-	// Lengths are the expected lengths of responses to GET requests of RequestList,
-	// in bytes, by path. Other responses may have any length.
+	// Pages replace Requests. Connections and the profiles of amounts are users then, and the
+	// requests of amounts are pages. UserConnections is the number of connections of each user.
+	Pages           []Page `json:"pages,omitempty"`
+	UserConnections int    `json:"userConnections,omitempty"`
+	// Lengths are the expected lengths of responses to GET requests of RequestList and for
+	// elements of Pages, in bytes, by path. Other responses may have any length.
 	Lengths map[string]int64 `json:"lengths,omitempty"`
 	// Sequential sends the requests of each connection in their order, instead of at
 	// random in proportion to their weights.
@@ -173,7 +177,7 @@ func (p *Plan) Check() error {
 		return fmt.Errorf("plan: %d streams, keep-alive %t", p.Streams, p.KeepAlive)
 	case p.TimeoutMicroseconds < 1:
 		return fmt.Errorf("plan: timeout of %d µs", p.TimeoutMicroseconds)
-	case len(p.Requests) == 0 && len(p.RequestList) == 0:
+	case len(p.Requests) == 0 && len(p.RequestList) == 0 && len(p.Pages) == 0:
 		return fmt.Errorf("plan: no requests")
 	case len(p.Requests) > 0 && len(p.RequestList) > 0:
 		return fmt.Errorf("plan: %d requests and a list of requests", len(p.Requests))
@@ -192,6 +196,9 @@ func (p *Plan) Check() error {
 		if err := p.Form.check(); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
+	}
+	if err := p.checkPages(); err != nil {
+		return fmt.Errorf("plan: %w", err)
 	}
 	if p.ThinkTime != nil && (p.ThinkTime.MinMicroseconds < 0 || p.ThinkTime.MaxMicroseconds < p.ThinkTime.MinMicroseconds || p.Arrivals != nil) {
 		return fmt.Errorf("plan: think time of %d to %d µs", p.ThinkTime.MinMicroseconds, p.ThinkTime.MaxMicroseconds)
@@ -226,10 +233,15 @@ func (p *Plan) checkAmount(a Amount) error {
 func (p *Plan) Describe() result.Run {
 	described := result.Run{
 		Connections: int64(p.Connections), Streams: int64(p.Streams), KeepAlive: p.KeepAlive, Sequential: p.Sequential,
-		Cookies: p.Cookies, Authentication: p.Authentication, Tool: p.Tool, Requests: []result.Request{},
+		Cookies: p.Cookies, Authentication: p.Authentication, Tool: p.Tool, Requests: []result.Request{}, UserConnections: int64(p.UserConnections),
 	}
 	for _, r := range p.Requests {
-		described.Requests = append(described.Requests, result.Request{Method: r.Method, Path: r.Path, Weight: int64(r.Weight), Length: r.Length})
+		described.Requests = append(described.Requests, r.describe())
+	}
+	for _, page := range p.Pages {
+		document := page.Document.describe()
+		document.Elements = int64(len(page.Elements))
+		described.Requests = append(described.Requests, document)
 	}
 	return described
 }

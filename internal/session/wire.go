@@ -42,6 +42,10 @@ func MeasureFromWire(w *sessionpb.Measure) (*result.Measure, error) {
 	if got := m.Latencies.Get(result.Total).Count(); got != m.Succeeded() {
 		return nil, fmt.Errorf("measure: %d requests succeeded, %d were timed", m.Succeeded(), got)
 	}
+	// Seconds have the page times in sketches alone.
+	if got := m.Latencies.Get(result.Page).Count(); got != 0 && got != m.SucceededPages() {
+		return nil, fmt.Errorf("measure: %d pages succeeded, %d were timed", m.SucceededPages(), got)
+	}
 	return m, nil
 }
 

@@ -37,7 +37,7 @@ const (
 // thread, a place in the accept queue, a lock, a backend or the network.
 func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 	total := r.Merged.Latencies.Get(result.Total)
-	if r.Run.Load != result.LoadClosed || len(r.Levels) > 0 || len(r.Run.Requests) != 1 || total.Count() == 0 {
+	if r.Run.Load != result.LoadClosed || len(r.Levels) > 0 || len(r.Run.Requests) != 1 || r.Run.UserConnections > 0 || total.Count() == 0 {
 		return nil
 	}
 	for _, explains := range []rule{errorsDominate, clientSaturated, clientThrottled, clientStalls, targetThrottled} {

@@ -68,7 +68,7 @@ func notResumed(r *result.Result, d Declared) string {
 	if connections == 0 {
 		connections = r.Run.Connections * int64(len(r.Clients))
 	}
-	able := r.Merged.Connections - r.Merged.Errors[result.ErrorConnect] - r.Merged.Errors[result.ErrorTLS] - connections
+	able := r.Merged.Connections - r.Merged.Errors[result.ErrorConnect] - r.Merged.Errors[result.ErrorTLS] - connections*max(1, r.Run.UserConnections)
 	if !d.TLSResumption || r.Run.Load == result.LoadScript || able < minClosed || float64(r.Merged.TLSResumed) >= resumedShare*float64(able) {
 		return ""
 	}

@@ -27,6 +27,8 @@ type connection struct {
 	shared  *sharedConnection
 	stream  *http2Stream
 	present bool
+	// user is the user that the connection is one of, or nil unless the load is one of pages.
+	user *pageUser
 
 	reader  responseReader
 	outcome recorder.Outcome

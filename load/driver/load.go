@@ -27,6 +27,8 @@ import (
 // Recorder records outcomes. It must be safe for concurrent use and must not retain the outcome.
 type Recorder interface {
 	Record(connection int, o *recorder.Outcome)
+	// Page records the outcome of a page of a user.
+	Page(user int, p *recorder.Page)
 	// Drop counts requests that were dropped before they started. at is the time from the
 	// stage's start.
 	Drop(at time.Duration, requests int64)
@@ -107,10 +109,13 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 			l.formCredentials, l.formTransport = access.Credentials, l.newFormTransport(access)
 		}
 	}
-	if len(plan.RequestList) > 0 {
+	switch {
+	case len(plan.RequestList) > 0:
 		l.list, err = newList(plan, host, &l.common, l.table)
-	} else {
-		err = l.makeRequests(host)
+	case len(plan.Pages) > 0:
+		err = l.makePages(host)
+	default:
+		err = l.makeRequests(plan.Requests, host)
 	}
 	l.looped = l.loopable() && (!plan.KeepAlive || plan.Arrivals != nil)
 	return l, err
@@ -121,24 +126,24 @@ func (l *Load) Looped() bool { return l.looped }
 
 // loopable reports whether loops can run the load's connections. They can't if a
 // connection has to wait for two things at once: with HTTP/2, and with a body that is
-// sent while its response is read.
+// sent while its response is read. The connections of a user who loads pages wait for each other.
 //
 // Loops are used where they cost less CPU: if a connection is opened for each request,
 // and in open load. On kept connections with one request after the other, goroutines cost
 // the same (docs/performance.md).
 func (l *Load) loopable() bool {
-	return l.plan.Streams == 0 && !slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
+	return l.plan.Streams == 0 && len(l.plan.Pages) == 0 && !slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
 }
 
-func (l *Load) makeRequests(host string) error {
+func (l *Load) makeRequests(all []session.PlannedRequest, host string) error {
 	longest := int64(0)
-	for i := range l.plan.Requests {
-		longest = max(longest, l.plan.Requests[i].GeneratedBytes)
+	for i := range all {
+		longest = max(longest, all[i].GeneratedBytes)
 	}
 	l.common.generated = generate(longest)
 	sum := 0
-	for i := range l.plan.Requests {
-		planned := &l.plan.Requests[i]
+	for i := range all {
+		planned := &all[i]
 		r, err := newRequest(planned, host, &l.common)
 		if err != nil {
 			return err

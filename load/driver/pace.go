@@ -75,7 +75,9 @@ func (s *Stage) await(c *connection) bool {
 		p.beginThinkTime(c.last)
 	}
 	at, leaves := p.next(c.index, s.now())
-	if leaves {
+	if leaves && c.user != nil {
+		c.user.end()
+	} else if leaves {
 		c.end()
 	}
 	if at == profile.Never || s.amount.Requests == 0 && at >= s.deadline {

@@ -35,6 +35,8 @@ type request struct {
 	// ownPath is the path if it isn't in the table.
 	fieldIndexes []int
 	ownPath      string
+	// elements are the further requests of the page whose document this is.
+	elements []*request
 }
 
 // text returns the request's body.

@@ -60,8 +60,12 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s.context, s.cancel = context.WithCancel(context.Background())
 	s.remaining.Store(amount.Requests)
 	for i := range l.plan.Connections {
-		if l.plan.Streams > 0 {
+		switch {
+		case l.plan.Streams > 0:
 			s.addShared(i)
+			continue
+		case len(l.plan.Pages) > 0:
+			s.addUser(i)
 			continue
 		}
 		s.connections = append(s.connections, &connection{stage: s, number: i, index: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
@@ -102,9 +106,16 @@ func (s *Stage) runConnection(c *connection) {
 	countDown(&s.waiting, s.ready)
 	select {
 	case <-s.begun:
-		c.run()
 	case <-s.context.Done():
+		if c.user == nil {
+			return
+		} // otherwise connections of the same user may run already, and wait for this one
 	}
+	if c.user != nil {
+		c.user.run(c)
+		return
+	}
+	c.run()
 }
 
 // addLoop adds a loop. The first one dispatches the requests of an open load.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // Bounds that several fields have. All bounds are those of a BenchmarkRun. There the API server
@@ -34,8 +35,49 @@ func (c *converter) load(l *v1alpha1.Load) {
 	if c.one("load", member{"closed", l.Closed != nil}, member{"open", l.Open != nil}, member{"stages", l.Stages != nil}) {
 		c.closed(l)
 		c.open(l.Open)
-		c.stages(l.Stages)
+		c.stages(l.Stages, l.Pages != nil)
 	}
+	c.pages(l)
+}
+
+// pages checks what only a load of pages may have, and may not.
+func (c *converter) pages(l *v1alpha1.Load) {
+	if l.Pages == nil {
+		for i := range l.Requests {
+			c.rejectIf(l.Requests[i].Elements != nil, fmt.Sprintf("load.requests[%d].elements", i), "must not be set unless load.pages is: set pages to {}")
+		}
+		return
+	}
+	if within(c, "load.pages.connections", l.Pages.Connections, 1, session.MaxUserConnections) {
+		most := int64(0)
+		if l.Closed != nil {
+			most = int64(l.Closed.Users)
+		}
+		if l.Stages != nil {
+			for i := range l.Stages.Levels {
+				most = max(most, int64(ptr.Deref(l.Stages.Levels[i].Users, 0)))
+			}
+		}
+		c.rejectIf(most*int64(ptr.Deref(l.Pages.Connections, loadplan.DefaultUserConnections)) > maxConnections,
+			"load.pages.connections", "times the users must be at most %d", maxConnections)
+	}
+	c.rejectIf(len(l.Requests) == 0, "load.pages", "needs load.requests, the documents of the pages: a list has no elements")
+	c.rejectIf(l.Open != nil, "load.open", "must not be set with load.pages: set closed or stages, with users")
+	c.rejectIf(l.Connection.Cookies == v1alpha1.Enabled, "load.connection.cookies", "must be Disabled with load.pages")
+	c.rejectIf(l.Connection.Protocol == v1alpha1.HTTP2, "load.connection.protocol", "must be HTTP1 with load.pages")
+	for i := range l.Requests {
+		field, elements := fmt.Sprintf("load.requests[%d].elements", i), l.Requests[i].Elements
+		c.rejectIf(len(elements) > session.MaxElements, field, "must have at most %d elements, not %d", session.MaxElements, len(elements))
+		for j, path := range elements {
+			c.urlPath(fmt.Sprintf("%s[%d]", field, j), string(path))
+		}
+	}
+}
+
+// urlPath checks the path and query of a URL.
+func (c *converter) urlPath(field, path string) {
+	c.rejectIf(!strings.HasPrefix(path, "/") || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }),
+		field, "%q must begin with a slash and have only characters that a URL may have: percent-encode the others, a space as %%20", path)
 }
 
 func (c *converter) connection(l *v1alpha1.Load) {
@@ -60,7 +102,7 @@ func concurrent(l *v1alpha1.Load) int64 {
 	if l.Closed == nil {
 		return 1
 	}
-	return int64(l.Closed.Connections) * int64(ptr.Deref(l.Connection.Streams, 1))
+	return int64(max(l.Closed.Connections, l.Closed.Users)) * int64(ptr.Deref(l.Connection.Streams, 1))
 }
 
 func (c *converter) authentication(l *v1alpha1.Load) {
@@ -82,8 +124,7 @@ func (c *converter) authentication(l *v1alpha1.Load) {
 }
 
 func (c *converter) request(field string, r *v1alpha1.Request) {
-	c.rejectIf(!strings.HasPrefix(r.Path, "/") || strings.ContainsFunc(r.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }),
-		field+".path", "%q must begin with a slash and have only characters that a URL may have: percent-encode the others, a space as %%20", r.Path)
+	c.urlPath(field+".path", r.Path)
 	method := choice(c, field+".method", r.Method, v1alpha1.MethodGet, v1alpha1.MethodHead, v1alpha1.MethodPost,
 		v1alpha1.MethodPut, v1alpha1.MethodPatch, v1alpha1.MethodDelete, v1alpha1.MethodOptions)
 	choice(c, field+".redirects", r.Redirects, v1alpha1.RedirectsIgnore, v1alpha1.RedirectsFollow)
@@ -104,7 +145,13 @@ func (c *converter) closed(load *v1alpha1.Load) {
 	if l == nil {
 		return
 	}
-	required(c, "load.closed.connections", l.Connections, maxConnections)
+	if load.Pages != nil {
+		c.rejectIf(l.Connections != 0, "load.closed.connections", "must not be set with load.pages: set users")
+		required(c, "load.closed.users", l.Users, maxConnections)
+	} else {
+		c.rejectIf(l.Users != 0, "load.closed.users", "must not be set without load.pages: set connections, or pages to {}")
+		required(c, "load.closed.connections", l.Connections, maxConnections)
+	}
 	within(c, "load.closed.rampSeconds", l.RampSeconds, 0, maxLevelSeconds)
 	c.thinkTime("load.closed.thinkTime", l.ThinkTime)
 	c.amount("load.closed", l.Requests, l.DurationSeconds, concurrent(load))
@@ -129,7 +176,7 @@ func (c *converter) open(l *v1alpha1.OpenLoad) {
 	c.amount("load.open", l.Requests, l.DurationSeconds, 1)
 }
 
-func (c *converter) stages(l *v1alpha1.StagesLoad) {
+func (c *converter) stages(l *v1alpha1.StagesLoad, pages bool) {
 	if l == nil {
 		return
 	}
@@ -137,11 +184,14 @@ func (c *converter) stages(l *v1alpha1.StagesLoad) {
 		c.reject("load.stages.levels", "must have from 1 to %d levels, not %d", maxLevels, len(l.Levels))
 		return
 	}
-	connections := l.Levels[0].Connections != nil
+	connections := l.Levels[0].RequestsPerSecond == nil
 	for i := range l.Levels {
 		field, level := fmt.Sprintf("load.stages.levels[%d]", i), &l.Levels[i]
-		c.one(field, member{"connections", level.Connections != nil}, member{"requestsPerSecond", level.RequestsPerSecond != nil})
-		c.rejectIf(connections != (level.Connections != nil), field, "all levels must have the same of connections and requestsPerSecond")
+		c.one(field, member{"connections", level.Connections != nil}, member{"requestsPerSecond", level.RequestsPerSecond != nil}, member{"users", level.Users != nil})
+		c.rejectIf(connections == (level.RequestsPerSecond != nil), field, "all levels must have the same of connections, requestsPerSecond and users")
+		c.rejectIf(pages && level.Users == nil, field, "must have users with load.pages")
+		c.rejectIf(!pages && level.Users != nil, field+".users", "must not be set without load.pages: set connections, or pages to {}")
+		within(c, field+".users", level.Users, 1, maxConnections)
 		within(c, field+".connections", level.Connections, 1, maxConnections)
 		within(c, field+".requestsPerSecond", level.RequestsPerSecond, 1, maxPerSecond)
 		within(c, field+".rampSeconds", level.RampSeconds, 0, maxLevelSeconds)
@@ -150,7 +200,7 @@ func (c *converter) stages(l *v1alpha1.StagesLoad) {
 	c.thinkTime("load.stages.thinkTime", l.ThinkTime)
 	choice(c, "load.stages.interArrivalTimes", l.InterArrivalTimes, v1alpha1.InterArrivalConstant, v1alpha1.InterArrivalPoisson)
 	within(c, "load.stages.maxConnections", l.MaxConnections, 1, maxConnections)
-	c.rejectIf(!connections && l.ThinkTime != nil, "load.stages.thinkTime", "is for levels of connections: a rate has no think time")
+	c.rejectIf(!connections && l.ThinkTime != nil, "load.stages.thinkTime", "is for levels of connections and users: a rate has no think time")
 	c.rejectIf(connections && l.InterArrivalTimes != "", "load.stages.interArrivalTimes", "is for levels of requestsPerSecond")
 	c.rejectIf(connections && l.MaxConnections != nil, "load.stages.maxConnections", "is for levels of requestsPerSecond")
 	c.stopAt(l.StopAt)

@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 		{"no YAML", "url: [", "line 1"},
 		{"two documents", "url: http://a" + rest + "\n---\nurl: http://b", "more than one document"},
 		{"an unknown field", "url: http://a\nlaod: {}", "line 2: unknown field \"laod\" in the plan; the fields are url, host, credentialsDirectory, requestsFile, load, tls"},
-		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: unknown field \"conections\" in load.closed; the fields are connections, requests, durationSeconds"},
+		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: unknown field \"conections\" in load.closed; the fields are connections, users, requests, durationSeconds"},
 		{"a field twice", "url: http://a\nurl: http://b", "already defined"},
 		{"a word for a number", "url: http://a\nload: {closed: {connections: many}}", "line 2: load.closed.connections: must be a whole number"},
 		{"a text for fields", "url: http://a\nload: 3", "line 2: load: must be a mapping, not \"3\""},

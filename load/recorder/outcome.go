@@ -92,6 +92,34 @@ func (o *Outcome) addTo(m *result.Measure) {
 	}
 }
 
+// Page is the outcome of one page.
+type Page struct {
+	// Ended is the time at which the page's last request ended, from the stage's start.
+	Ended time.Duration
+	// Took is the page time. It only counts if the page succeeded.
+	Took time.Duration
+	// Failed reports whether a request of the page failed.
+	Failed bool
+	// EndsRound reports whether the page was the last one of its user's round, RoundFailed
+	// whether a page of that round failed.
+	EndsRound, RoundFailed bool
+}
+
+func (p *Page) addTo(m *result.Measure) {
+	m.Pages++
+	if p.Failed {
+		m.FailedPages++
+	} else {
+		m.Latencies.Of(result.Page).Record(microseconds(p.Took))
+	}
+	switch {
+	case p.EndsRound && p.RoundFailed:
+		m.FailedRounds++
+	case p.EndsRound:
+		m.Rounds++
+	}
+}
+
 // microseconds rounds a duration to whole microseconds.
 func microseconds(d time.Duration) int64 {
 	return int64((d + 500*time.Nanosecond) / time.Microsecond)

@@ -50,6 +50,15 @@ func (r *Recorder) Record(connection int, o *Outcome) {
 	s.mu.Unlock()
 }
 
+// Page adds the outcome of a page. Users should pass their number, which selects the shard. It is
+// safe for concurrent use.
+func (r *Recorder) Page(user int, p *Page) {
+	s := &r.shards[user%len(r.shards)]
+	s.mu.Lock()
+	p.addTo(s.at(p.Ended))
+	s.mu.Unlock()
+}
+
 // Drop counts requests that were dropped at a time from the stage's start. It is safe
 // for concurrent use.
 func (r *Recorder) Drop(at time.Duration, requests int64) {

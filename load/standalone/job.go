@@ -138,10 +138,13 @@ func (j *Job) Prepare(ctx context.Context) error {
 	return fmt.Errorf("probe target: %w", errors.Join(failures...))
 }
 
-// firstRequest returns the first request of the plan or of its list.
+// firstRequest returns the first request of the plan, of its pages or of its list.
 func (j *Job) firstRequest() (*session.PlannedRequest, error) {
 	if len(j.Plan.Requests) > 0 {
 		return &j.Plan.Requests[0], nil
+	}
+	if len(j.Plan.Pages) > 0 {
+		return &j.Plan.Pages[0].Document, nil
 	}
 	entries, err := requestlist.Decode(j.Plan.RequestList)
 	if err != nil {

@@ -43,6 +43,8 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"R2's sudden load", base, `spec: {load: {closed: {connections: 200, rampSeconds: 0}}}`},
 		{"R5's load", base, `spec: {activeDeadlineSeconds: 2000, clients: {replicas: 50}, load: {scope: Run, closed: null, stages: {thinkTime: {minMilliseconds: 500}, levels: [
 			{connections: 200, rampSeconds: 60, holdSeconds: 600}, {connections: 400, rampSeconds: 60, holdSeconds: 600}, {connections: 1000, rampSeconds: 60, holdSeconds: 600}]}}}`},
+		{"users who load pages", base, pageLoad(`{path: /, elements: [/a, "/b?c=%20d"]}, {path: /f, method: POST, body: {text: a}, weight: 2}`, `closed: {connections: null, users: 25, requests: 25}, warmup: {requests: 25}`, ``)},
+		{"levels of users", base, pageLoad(`{path: /}`, `pages: {connections: 20}, closed: null, stages: {thinkTime: {minMilliseconds: 500}, levels: [{users: 1, holdSeconds: 1}, {users: 1000, rampSeconds: 1, holdSeconds: 1}]}`, ``)},
 		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requests: 5}}}`},
 		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
 		{"levels of rates", base, `spec: {load: {closed: null, stages: {interArrivalTimes: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},

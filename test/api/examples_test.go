@@ -20,6 +20,7 @@ var examples = map[string]string{
 	"tomcat, full":      tomcatFull,
 	"httpd, full":       httpdFull,
 	"nginx, full":       nginxFull,
+	"users, full":       usersFull,
 	"generic, full":     genericFull,
 	"external, full":    externalFull,
 	"external, trusted": externalTrusted,
@@ -63,6 +64,7 @@ spec:
           sendfile: Disabled
           compression: Enabled
           http2: Enabled
+        ajp: {port: 8010, maxThreads: 300}
         jvmOptions: ["-Xmx1g"]
         accessLog: Enabled
         gcLog: Enabled
@@ -161,7 +163,7 @@ spec:
         sendfile: Enabled
         http2: Enabled
         accessLog: Enabled
-        forward: [{pathSuffix: .jsp, backend: app}, {pathPrefix: /api, backend: api}]
+        forward: [{pathSuffix: .jsp, backend: app, protocol: AJP}, {pathPrefix: /api, backend: api, protocol: HTTP}]
         configuration: {configMapName: httpd.conf}
     tls:
       protocols: [TLSv1, TLSv1.1]
@@ -189,6 +191,7 @@ spec:
             sendfile: Disabled
             compression: Enabled
             http2: Enabled
+          ajp: {port: 8010, maxThreads: 300}
           jvmOptions: ["-Xmx1g"]
           accessLog: Enabled
           gcLog: Disabled
@@ -203,9 +206,26 @@ spec:
           contentPath: /srv
     pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
-    requests: [{path: /a.jsp}]
-    closed: {connections: 10, durationSeconds: 30, rampSeconds: 5, thinkTime: {minMilliseconds: 500, maxMilliseconds: 1500}}
+    requests: [{path: /a.jsp, elements: [/a.gif, "/b.gif?c=d"]}]
+    pages: {connections: 4}
+    closed: {users: 10, durationSeconds: 30, rampSeconds: 5, thinkTime: {minMilliseconds: 500, maxMilliseconds: 1500}}
     warmup: {durationSeconds: 5}
+`
+
+const usersFull = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target:
+    image: localhost/assay-test/nginx:1
+    server: {nginx: {}}
+    readiness: {path: /}
+  load:
+    requests: [{path: /, elements: [/a]}]
+    pages: {}
+    stages:
+      levels: [{users: 10, holdSeconds: 10}, {users: 20, rampSeconds: 1, holdSeconds: 10}]
 `
 
 const nginxFull = `
@@ -226,7 +246,7 @@ spec:
         sendfile: Enabled
         http2: Enabled
         accessLog: Enabled
-        forward: [{pathPrefix: /app/, backend: app}, {pathSuffix: .do, backend: app}]
+        forward: [{pathPrefix: /app/, backend: app, protocol: HTTP}, {pathSuffix: .do, backend: app}]
         configuration: {configMapName: nginx-conf}
     tls:
       protocols: [TLSv1.3]

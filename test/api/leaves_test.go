@@ -107,7 +107,7 @@ var hostile = map[string]string{
 var verbatim = regexp.MustCompile(`\.generic\.(command|args)\[\]$|\.env\[\]\.value$|\.body\.text$|\.form\.fields\[\]\.value$`)
 
 // urlPaths are the fields that are paths with queries.
-var urlPaths = regexp.MustCompile(`^spec\.(load\.requests\[\]\.path|target\.readiness\.path|load\.authentication\.form\.(page|path|expect\.location))$`)
+var urlPaths = regexp.MustCompile(`^spec\.(load\.requests\[\]\.(path|elements\[\])|target\.readiness\.path|load\.authentication\.form\.(page|path|expect\.location))$`)
 
 // inURLs are those that a path with a query may have.
 var inURLs = map[string]bool{"substitution": true, "semicolon": true, "ampersand": true, "entity": true}

@@ -1,5 +1,7 @@
 package api
 
+import "strings"
+
 // loadRefusals are merged into base.
 var loadRefusals = []refusal{
 	{name: "two load shapes", patch: `spec: {load: {open: {requestsPerSecond: 1, durationSeconds: 1}}}`,
@@ -17,9 +19,9 @@ var loadRefusals = []refusal{
 	{name: "too many levels", patch: `spec: {load: {closed: null, stages: {levels: [` + list(21, `{connections: 1, holdSeconds: 1%d}`) + `]}}}`,
 		want: []string{"spec.load.stages.levels", "20"}},
 	{name: "level of both", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, requestsPerSecond: 1, holdSeconds: 1}]}}}`,
-		want: []string{"spec.load.stages.levels[0]", "exactly one of the fields in [connections requestsPerSecond]"}},
+		want: []string{"spec.load.stages.levels[0]", "exactly one of the fields in [connections requestsPerSecond users]"}},
 	{name: "levels of different kinds", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}, {requestsPerSecond: 1, holdSeconds: 1}]}}}`,
-		want: []string{"spec.load.stages.levels", "the same of connections and requestsPerSecond"}},
+		want: []string{"spec.load.stages.levels", "the same of connections, requestsPerSecond and users"}},
 	{name: "level that isn't held", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1}]}}}`,
 		want: []string{"spec.load.stages.levels[0].holdSeconds", "Required value"}},
 	{name: "think time at a rate", patch: `spec: {load: {closed: null, stages: {levels: [{requestsPerSecond: 1, holdSeconds: 1}], thinkTime: {minMilliseconds: 1}}}}`,
@@ -46,7 +48,47 @@ var loadRefusals = []refusal{
 	{name: "unknown scope", patch: `spec: {load: {scope: All}}`,
 		want: []string{"spec.load.scope", `"Client", "Run"`}},
 	{name: "fewer connections than clients", patch: `spec: {clients: {replicas: 26}, load: {scope: Run}}`,
-		want: []string{"spec.load.closed.connections", "at least clients.replicas"}},
+		want: []string{"spec.load.closed", "connections, or users, must be at least clients.replicas"}},
+	{name: "fewer users than clients", patch: pageLoad(`{path: /}`, `closed: {connections: null, users: 2, requests: 2}, scope: Run`, `clients: {replicas: 3}, `),
+		want: []string{"spec.load.closed", "connections, or users, must be at least clients.replicas"}},
+	{name: "level with fewer users than clients", patch: pageLoad(`{path: /}`, `closed: null, stages: {levels: [{users: 2, holdSeconds: 1}]}, scope: Run`, `clients: {replicas: 3}, `),
+		want: []string{"spec.load.stages", "at least clients.replicas"}},
+	{name: "elements without pages", patch: `spec: {load: {requests: [{path: /, elements: [/a]}]}}`,
+		want: []string{"spec.load.requests", "must not have elements unless pages is set"}},
+	{name: "users without pages", patch: `spec: {load: {closed: {connections: null, users: 25}}}`,
+		want: []string{"spec.load.pages", "pages and users belong together"}},
+	{name: "users and connections", patch: pageLoad(`{path: /}`, `closed: {users: 25}`, ``),
+		want: []string{"spec.load.closed", "exactly one of the fields in [connections users]"}},
+	{name: "pages without users", patch: pageLoad(`{path: /}`, `closed: {requests: 100}`, ``),
+		want: []string{"spec.load.pages", "pages and users belong together"}},
+	{name: "pages at a rate", patch: pageLoad(`{path: /}`, `closed: null, open: {requestsPerSecond: 1, requests: 1}`, ``),
+		want: []string{"spec.load.pages", "pages and users belong together"}},
+	{name: "levels of users without pages", patch: `spec: {load: {closed: null, stages: {levels: [{users: 1, holdSeconds: 1}]}}}`,
+		want: []string{"spec.load.pages", "pages and users belong together"}},
+	{name: "levels of connections with pages", patch: pageLoad(`{path: /}`, `closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}]}`, ``),
+		want: []string{"spec.load.pages", "pages and users belong together"}},
+	{name: "pages of a list", patch: `spec: {target: {readiness: {path: /}}, load: {requests: null, requestsFrom: {configMapKeyRef: {name: a, key: b}}, pages: {}, closed: {connections: null, users: 25}}}`,
+		want: []string{"spec.load.pages", "pages needs requests"}},
+	{name: "fewer pages than users", patch: pageLoad(`{path: /}`, `closed: {connections: null, users: 25, requests: 24}, warmup: null`, ``),
+		want: []string{"spec.load.closed.requests", "at least users"}},
+	{name: "fewer pages of the warmup than users", patch: pageLoad(`{path: /}`, `closed: {connections: null, users: 25}, warmup: {requests: 24, durationSeconds: null}`, ``),
+		want: []string{"spec.load.warmup.requests", "connections, or users"}},
+	{name: "too many connections of users", patch: pageLoad(`{path: /}`, `pages: {connections: 32}, closed: {connections: null, users: 626, requests: 700}, warmup: null`, ``),
+		want: []string{"spec.load.pages.connections", "at most 20000"}},
+	{name: "too many connections of users of a level", patch: pageLoad(`{path: /}`, `closed: null, stages: {levels: [{users: 3334, holdSeconds: 1}]}`, ``),
+		want: []string{"spec.load.pages.connections", "at most 20000"}},
+	{name: "pages with cookies", patch: pageLoad(`{path: /}`, `connection: {cookies: Enabled}, closed: {connections: null, users: 25}`, ``),
+		want: []string{"spec.load.connection", "must not have cookies"}},
+	{name: "pages over HTTP/2", patch: pageLoad(`{path: /}`, `connection: {protocol: HTTP2}, closed: {connections: null, users: 25}`, ``),
+		want: []string{"spec.load.connection", "the protocol HTTP2 with pages"}},
+	{name: "element without a slash", patch: pageLoad(`{path: /, elements: [a]}`, `closed: {connections: null, users: 25}`, ``),
+		want: []string{"spec.load.requests[0].elements[0]", "should match"}},
+	{name: "element with a space", patch: pageLoad(`{path: /, elements: ["/a b"]}`, `closed: {connections: null, users: 25}`, ``),
+		want: []string{"spec.load.requests[0].elements[0]", "should match"}},
+	{name: "no elements", patch: pageLoad(`{path: /, elements: []}`, `closed: {connections: null, users: 25}`, ``),
+		want: []string{"spec.load.requests[0].elements", "at least 1 item"}, rawOnly: true},
+	{name: "too many elements", patch: pageLoad(`{path: /, elements: [`+list(65, `/a%d`)+`]}`, `closed: {connections: null, users: 25}`, ``),
+		want: []string{"spec.load.requests[0].elements", "at most 64 items"}},
 	{name: "fewer connections than clients at a rate", patch: `spec: {clients: {replicas: 3}, load: {scope: Run, closed: null, open: {requestsPerSecond: 1, durationSeconds: 9, maxConnections: 2}}}`,
 		want: []string{"spec.load.open", "at least clients.replicas"}},
 	{name: "level with fewer connections than clients", patch: `spec: {clients: {replicas: 3}, load: {scope: Run, closed: null, stages: {levels: [{connections: 2, holdSeconds: 1}]}}}`,
@@ -112,4 +154,12 @@ func steady(fields string) string {
 // stopAt makes base's load one with stages that ends at breaking points.
 func stopAt(bounds string) string {
 	return `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {` + bounds + `}}}}`
+}
+
+// pageLoad is a patch that makes a load one of pages: its requests, other fields of the load, and of the spec.
+func pageLoad(requests, load, spec string) string {
+	if !strings.Contains(load, "pages:") {
+		load = "pages: {}, " + load
+	}
+	return "spec: {" + spec + "load: {requests: [" + requests + "], " + load + "}}"
 }

@@ -202,6 +202,7 @@ var forwardRefusals = []refusal{
 	{name: "too much", patch: list(17, `{pathPrefix: /a%d, backend: app}`), want: []string{"", "at most 16 items"}},
 	{name: "nowhere", patch: `{pathPrefix: /a}`, want: []string{"[0].backend", "Required value"}},
 	{name: "to a backend that isn't there", patch: `{pathPrefix: /a, backend: api}`, want: []string{"", "must name members of target.backends"}},
+	{name: "by an unknown protocol", patch: `{pathPrefix: /a, backend: app, protocol: FCGI}`, want: []string{"[0].protocol", `"HTTP", "AJP"`}},
 	{name: "every path", patch: `{backend: app}`, want: []string{"[0]", "exactly one of the fields in [pathSuffix pathPrefix]"}},
 	{name: "by both ends", patch: `{pathPrefix: /a, pathSuffix: .b, backend: app}`, want: []string{"[0]", "exactly one of the fields in [pathSuffix pathPrefix]"}},
 	{name: "the same prefix twice", patch: `{pathPrefix: /a, backend: app}, {pathPrefix: /a, backend: app}`, want: []string{"", "the same path twice"}},
@@ -224,5 +225,11 @@ func TestBadForwardsAreRefused(t *testing.T) {
 		r := refusal{patch: `spec: {target: {server: {tomcat: null, ` + server + `: {forward: [{pathPrefix: /a, backend: a}]}}}}`,
 			want: []string{"spec.target.server." + server + ".forward", "must name members of target.backends"}}
 		t.Run(server+": without backends", func(t *testing.T) { r.check(t, minimal, namespace) })
+		why := map[string]string{"httpd": "only to a Tomcat with ajp", "nginx": "nginx doesn't speak AJP"}[server]
+		for _, backend := range []string{generic, `image: a, server: {tomcat: {}}`} {
+			r := refusal{patch: `spec: {target: {server: {tomcat: null, ` + server + `: {forward: [{pathPrefix: /a, backend: app, protocol: AJP}]}}, backends: [{name: app, ` + backend + `}]}}`,
+				want: []string{"spec.target.server." + server + ".forward", why}}
+			t.Run(server+": by AJP to one without", func(t *testing.T) { r.check(t, minimal, namespace) })
+		}
 	}
 }

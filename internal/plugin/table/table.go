@@ -131,7 +131,7 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 		Namespace: run.Namespace, Name: run.Name, NoResult: why,
 		Connector: server.Label(server.Describe(&run.Spec.Target), &run.Spec.Target),
 		Requests:  described.Requests, Sequential: described.Sequential, Authentication: described.Authentication,
-		KeepAlive: described.KeepAlive, Connections: described.Connections, TargetRatePerSecond: loadplan.TargetRatePerSecond(&run.Spec), Tool: described.Tool,
+		KeepAlive: described.KeepAlive, Connections: described.Connections, UserConnections: described.UserConnections, TargetRatePerSecond: loadplan.TargetRatePerSecond(&run.Spec), Tool: described.Tool,
 	}
 	if from := run.Spec.Load.RequestsFrom; from != nil {
 		row.RequestList = &result.RequestList{ConfigMap: from.ConfigMapKeyRef.Name, Key: from.ConfigMapKeyRef.Key}

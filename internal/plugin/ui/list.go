@@ -149,6 +149,9 @@ func loadOf(spec *v1alpha1.BenchmarkRunSpec) string {
 		return count(loadplan.TargetRatePerSecond(spec)) + " requests/s"
 	case spec.Load.Closed != nil:
 		text := count(int64(spec.Load.Closed.Connections)) + " connections"
+		if spec.Load.Pages != nil {
+			text = count(int64(spec.Load.Closed.Users)) + " users"
+		}
 		if n := ptr.Deref(spec.Clients.Replicas, 1); n > 1 && spec.Load.Scope != v1alpha1.ScopeRun {
 			text = count(int64(n)) + " × " + text
 		}

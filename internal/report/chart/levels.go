@@ -76,6 +76,9 @@ func NewLevels(r *result.Result) *Levels {
 			{Name: "requests/s", Color: picture.Throughput, Width: 2, Values: of((*result.Level).RequestsPerSecond)},
 		}},
 	}
+	if r.Run.UserConnections > 0 {
+		l.Plots = append(pagePlots(of), l.Plots...)
+	}
 	if r.Merged.Errors.Total() > 0 {
 		l.Plots = append(l.Plots, LevelPlot{Name: "failed requests, % of all", Unit: "%", Lines: []Line{
 			{Name: "failed", Color: picture.ErrorColor(int(result.ErrorReceive)), Width: 1.5, Values: of(func(level *result.Level) float64 { return level.ErrorPercent() })},
@@ -102,6 +105,32 @@ func NewLevels(r *result.Result) *Levels {
 		}
 	}
 	return l
+}
+
+// pagePlots returns the plots of users who load pages, whose figures of levels are given by of.
+func pagePlots(of func(func(*result.Level) float64) []float64) []LevelPlot {
+	time := func(figure func(*result.Summary) float64) []float64 {
+		return of(func(level *result.Level) float64 {
+			s := level.PageTime()
+			if s.Count == 0 {
+				return unknown
+			}
+			return figure(&s) / 1000
+		})
+	}
+	at := func(p percentile.Percentile) []float64 {
+		return time(func(s *result.Summary) float64 { return float64(s.Percentiles[p]) })
+	}
+	return []LevelPlot{
+		{Name: "page time, ms, log scale", Unit: "ms", Log: true, Lines: []Line{
+			{Name: "p50", Color: picture.P50, Width: 1.5, Values: at(percentile.P50)},
+			{Name: "p90", Color: picture.P90, Width: 1.5, Values: at(percentile.P90)},
+			{Name: "p99", Color: picture.P99, Width: 2, Values: at(percentile.P99)},
+		}},
+		{Name: "successful rounds per 10 s", Unit: "rounds/10 s", Lines: []Line{
+			{Name: "rounds per 10 s", Color: picture.Throughput, Width: 2, Values: of((*result.Level).RoundsPer10Seconds)},
+		}},
+	}
 }
 
 // Draw draws a plot over the load: a dot for each level, thin lines between them, and a rule for each breaking point.

@@ -103,3 +103,32 @@ func Forwarding() *result.Result {
 	r.Series[0].SetBackend("tomcat", &used, true)
 	return r
 }
+
+// Paged returns the result Staged as one of users with six connections each, who loaded pages of five requests and
+// made rounds of four pages. Every tenth page failed at the last level.
+func Paged() *result.Result {
+	r := Staged()
+	r.Run.UserConnections, r.Run.Sequential = 6, true
+	r.Run.Requests = []result.Request{{Path: "/a.html", Weight: 3, Length: 1024, Elements: 4}, {Method: "POST", Path: "/order", Weight: 1, Length: -1, Elements: 4}}
+	page := func(m *result.Measure, failed int64) {
+		m.Pages = m.Requests / 5
+		m.FailedPages = m.Pages * failed / 10
+		m.Rounds, m.FailedRounds = m.Pages/4-m.FailedPages/2, m.FailedPages/2
+		for n := range m.SucceededPages() {
+			m.Latencies.Of(result.Page).Record(2000 + 1000*(n%100))
+		}
+	}
+	for i := range r.Levels {
+		page(&r.Levels[i].Measure, int64(i/2))
+	}
+	for i := range r.Steps {
+		page(&r.Steps[i].Measure, 0)
+	}
+	for i := range r.Clients {
+		page(&r.Clients[i].Measure, 1)
+	}
+	levels, steps := r.Levels, r.Steps
+	r.AddClients(r.Clients)
+	r.Levels, r.Steps = levels, steps
+	return r
+}

@@ -25,11 +25,20 @@ var breakingColumns = []struct {
 	{v1alpha1.MetricBreakingPointThroughput, "gain of throughput"},
 }
 
-// levelColumns are the columns of the table of levels.
-var levelColumns = []struct {
+// levelColumn is a column of the table of levels.
+type levelColumn struct {
 	metric v1alpha1.BenchmarkMetric
 	name   string
-}{
+}
+
+// pageColumns come before levelColumns if users load pages.
+var pageColumns = []levelColumn{
+	{v1alpha1.MetricPageTimeMean, "page ms"}, {v1alpha1.MetricPageTimeP99, "page p99 ms"},
+	{v1alpha1.MetricRoundsPer10Seconds, "rounds/10 s"}, {v1alpha1.MetricPageErrorRate, "failed pages %"},
+}
+
+// levelColumns are the columns of the table of levels.
+var levelColumns = []levelColumn{
 	{v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), "requests/s"}, {v1alpha1.MetricBytesPerSecond, "MB/s"},
 	{v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyMean), "mean ms"}, {v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP99), "p99 ms"},
 	{v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate), "failed %"}, {metricTargetCPU, "CPU %"}, {metricTargetCPUIdle, "idle %"},
@@ -83,13 +92,20 @@ func levelEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
 	return entries
 }
 
-// UnitOfLoad returns the unit in which the levels of a round are counted: "connections" or "requests/s". The round must have levels.
+// UnitOfLoad returns the unit in which the levels of a round are counted: "connections", "users" or "requests/s". The round must
+// have levels.
 func UnitOfLoad(r *benchmark.Round) string {
-	if r.Levels[0].PerSecond {
+	switch {
+	case r.Levels[0].PerSecond:
 		return "requests/s"
+	case r.Levels[0].Users:
+		return "users"
 	}
 	return "connections"
 }
+
+// HasPages reports whether the levels of a round are of users who load pages.
+func HasPages(r *benchmark.Round) bool { return len(r.Levels) > 0 && r.Levels[0].Users }
 
 // Table is a part of a report on levels. The columns of Words come before those of Numbers.
 type Table struct {
@@ -150,6 +166,10 @@ func (r *Report) writeLevels(d document) {
 		return
 	}
 	columns := []any{report.Words("cell"), UnitOfLoad(r.Round), "runs"}
+	levelColumns := levelColumns
+	if HasPages(r.Round) {
+		levelColumns = slices.Concat(pageColumns, levelColumns)
+	}
 	for _, c := range levelColumns {
 		columns = append(columns, c.name)
 	}
@@ -177,6 +197,10 @@ func (r *Report) writeLevels(d document) {
 // Peaks returns how each cell compares with its baseline at the highest level of both; nil if none does.
 func (r *Report) Peaks() *Table {
 	var rows [][]string
+	quickness := v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyMean)
+	if HasPages(r.Round) {
+		quickness = v1alpha1.MetricPageTimeMean
+	}
 	for cell := range r.Cells {
 		baseline := r.Cells[cell].Baseline
 		if baseline == benchmark.NoBaseline {
@@ -188,7 +212,7 @@ func (r *Report) Peaks() *Table {
 		}
 		rows = append(rows, []string{
 			r.Cells[cell].Name, r.Cells[baseline].Name, strconv.FormatInt(own.Load, 10),
-			times(other.Medians, own.Medians, v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyMean)),
+			times(other.Medians, own.Medians, quickness),
 			change(own.Medians, other.Medians, v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond)),
 			r.breakingDifference(cell, baseline),
 		})

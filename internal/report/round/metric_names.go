@@ -29,6 +29,15 @@ var metricNames = map[v1alpha1.BenchmarkMetric]string{
 	"TargetPeakMemory":    "target peak memory",
 	"ClientCPUPerRequest": "client CPU per request",
 
+	v1alpha1.MetricPageTimeMean:       "mean page time",
+	v1alpha1.MetricPageTimeP50:        "p50 of the page time",
+	v1alpha1.MetricPageTimeP90:        "p90 of the page time",
+	v1alpha1.MetricPageTimeP99:        "p99 of the page time",
+	v1alpha1.MetricPageTimeMax:        "longest page time",
+	v1alpha1.MetricPagesPerSecond:     "pages/s",
+	v1alpha1.MetricPageErrorRate:      "failed pages",
+	v1alpha1.MetricRoundsPer10Seconds: "rounds per 10 s",
+
 	v1alpha1.MetricBreakingPointCPU:            "breaking point of the CPU",
 	v1alpha1.MetricBreakingPointFailedRequests: "first failed request",
 	v1alpha1.MetricBreakingPointErrorRate:      "breaking point of failing requests",

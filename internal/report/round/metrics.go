@@ -26,9 +26,9 @@ type unit struct {
 // unitOf returns the unit of a metric. Figures have those of result.Metrics.
 func unitOf(metric v1alpha1.BenchmarkMetric) unit {
 	switch {
-	case strings.HasPrefix(string(metric), "Latency"):
+	case strings.HasPrefix(string(metric), "Latency"), strings.HasPrefix(string(metric), "PageTime"):
 		return unit{1000, "ms", 3}
-	case metric == v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate):
+	case metric == v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate), metric == v1alpha1.MetricPageErrorRate:
 		return unit{1, "%", 2}
 	case benchmark.IsBreakingPoint(metric):
 		return unit{1, "", 0} // connections or requests/s, as the load's levels

@@ -61,6 +61,7 @@ func (b *builder) build(extras Extras) *html.Page {
 	b.distribution()
 	b.phases()
 	b.errors()
+	b.pages()
 	b.levels()
 	b.arrivals()
 	b.script()

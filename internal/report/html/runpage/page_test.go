@@ -34,7 +34,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // results are results of each kind.
 var results = map[string]func() *result.Result{
 	"tomcat": reporttest.Tomcat, "failing": reporttest.Failing, "nothing": reporttest.Nothing, "forwarding": reporttest.Forwarding,
-	"standalone": reporttest.Standalone, "open": reporttest.Opened, "stages": reporttest.Staged,
+	"standalone": reporttest.Standalone, "open": reporttest.Opened, "stages": reporttest.Staged, "pages": reporttest.Paged,
 	"measured": func() *result.Result { return reporttest.Measured(2, 22) }, "whole": func() *result.Result { return reporttest.Whole(2, 22) }, "script": scripted,
 }
 
@@ -131,7 +131,7 @@ func TestWordsOfPages(t *testing.T) {
 func TestPictures(t *testing.T) {
 	want := map[string]string{
 		"tomcat": "percentiles phases", "failing": "percentiles phases", "nothing": "", "standalone": "percentiles phases", "open": "arrivals percentiles phases",
-		"forwarding": "cpu errors latency percentiles phases throughput", "measured": "cpu errors latency percentiles phases throughput", "script": "cpu errors latency percentiles phases throughput", "stages": "levels percentiles phases", "whole": "cpu errors heatmap latency percentiles phases throughput",
+		"forwarding": "cpu errors latency percentiles phases throughput", "measured": "cpu errors latency percentiles phases throughput", "script": "cpu errors latency percentiles phases throughput", "stages": "levels percentiles phases", "pages": "levels percentiles phases", "whole": "cpu errors heatmap latency percentiles phases throughput",
 	}
 	drawn := map[string]bool{"tomcat.phases": true, "failing.percentiles": true, "open.arrivals": true, "measured.latency": true, "whole.heatmap": true, "measured.errors": true, "stages.levels": true, "forwarding.cpu": true}
 	for name, of := range results {

@@ -148,6 +148,15 @@ func (b *builder) errors() {
 	b.add(s)
 }
 
+// pages adds what users who load pages had.
+func (b *builder) pages() {
+	p := b.parts["Pages"]
+	if p == nil {
+		return
+	}
+	b.add(html.Section{ID: "pages", Title: p.Title, Question: "How long does a user wait for a page?", Paragraphs: lines(p.Paragraphs), Blocks: blocks(p)})
+}
+
 // levels adds the figures of a load with stages, as those of R5.
 func (b *builder) levels() {
 	p := b.parts["Levels"]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -41,6 +40,9 @@ type LevelPoint struct {
 
 var levelMetrics = []v1alpha1.BenchmarkMetric{"LatencyP50", "LatencyP99", "RequestsPerSecond", "TargetCPU"}
 
+// pageMetrics are those of users who load pages, in the order of the project's report R5.
+var pageMetrics = []v1alpha1.BenchmarkMetric{"PageTimeMean", "RequestsPerSecond", "RoundsPer10Seconds", "TargetCPUIdle"}
+
 // NewLevels returns the levels of a round; nil if its load has none.
 func NewLevels(r *round.Report) *Levels {
 	if len(r.Levels) == 0 {
@@ -64,8 +66,12 @@ func NewLevels(r *round.Report) *Levels {
 		}
 		places[i] = place{position(&l.Columns, column), position(&l.Variants, variant)}
 	}
-	for _, m := range levelMetrics {
-		row := LevelMetric{Name: r.AxisTitle(m), Logarithmic: strings.HasPrefix(string(m), "Latency"), Lines: make([][][]LevelPoint, len(l.Columns))}
+	metrics := levelMetrics
+	if round.HasPages(r.Round) {
+		metrics = pageMetrics
+	}
+	for _, m := range metrics {
+		row := LevelMetric{Name: levelTitle(r, m, l.Unit), Logarithmic: round.MetricUnit(m) == "ms", Lines: make([][][]LevelPoint, len(l.Columns))}
 		for i := range row.Lines {
 			row.Lines[i] = make([][]LevelPoint, len(l.Variants))
 		}
@@ -75,6 +81,14 @@ func NewLevels(r *round.Report) *Levels {
 		l.Metrics = append(l.Metrics, row)
 	}
 	return l
+}
+
+// levelTitle returns the name of a metric with its unit. Each request for an element of a page is a hit.
+func levelTitle(r *round.Report, metric v1alpha1.BenchmarkMetric, unit string) string {
+	if metric == v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond) && unit == "users" {
+		return "hits/s"
+	}
+	return r.AxisTitle(metric)
 }
 
 // overlaidAxis returns the axis of the baseline, if there is one, else the first.

@@ -1,0 +1,185 @@
+package driver
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/recorder"
+)
+
+// pageUser loads pages over some connections, as a browser does: first the document, then, when it is
+// complete, the elements, each on the next connection that is free. The first connection leads:
+// it decides when the user's next page begins, loads the document, and takes its share of the
+// elements. The others wait for pages with elements.
+type pageUser struct {
+	stage       *Stage
+	number      int
+	connections []*connection
+	// wake starts a connection on the current page, by its index among connections. busy counts
+	// those that were started and have not finished.
+	wake []chan struct{}
+	busy sync.WaitGroup
+
+	// page is the document of the current page. taken is the number of its elements that a
+	// connection has taken.
+	page  *request
+	taken atomic.Int64
+
+	// mu guards the outcome of the current page: when its last request ended, and whether one failed.
+	mu     sync.Mutex
+	ended  time.Duration
+	failed bool
+
+	// pages is the number of pages of the current round, roundFailed reports whether one failed.
+	pages       int
+	roundFailed bool
+}
+
+// addUser adds the connections of a user to the stage.
+func (s *Stage) addUser(number int) {
+	u := &pageUser{stage: s, number: number}
+	for i := range s.load.plan.UserConnections {
+		c := &connection{stage: s, number: number, index: number, user: u}
+		if i == 0 {
+			c.pace = newPace(s.load.plan, s.amount, number)
+		}
+		u.connections = append(u.connections, c)
+		u.wake = append(u.wake, make(chan struct{}, 1))
+	}
+	s.connections = append(s.connections, u.connections...)
+}
+
+// run runs one of the user's connections. It must be called once for each, also if the stage has
+// been stopped.
+func (u *pageUser) run(c *connection) {
+	if u.stage.load.readsFields {
+		c.reader.fields = &responseFields{}
+	}
+	if c == u.connections[0] {
+		u.lead(c)
+	} else {
+		u.follow(c)
+	}
+	c.end()
+}
+
+// lead loads pages until the stage has no more for the user.
+func (u *pageUser) lead(c *connection) {
+	defer func() {
+		for _, wake := range u.wake {
+			close(wake)
+		}
+	}()
+	choose := u.stage.load.chooser(u.number)
+	for {
+		begin, ok := u.stage.next(c)
+		if !ok {
+			return
+		}
+		u.load(choose(), c, begin)
+	}
+}
+
+// follow loads elements whenever the leading connection wakes this one.
+func (u *pageUser) follow(c *connection) {
+	for i := range u.connections {
+		if u.connections[i] != c {
+			continue
+		}
+		for range u.wake[i] {
+			c.dropIfEnded()
+			u.loadElements(c)
+			u.busy.Done()
+		}
+	}
+}
+
+// load loads a page that begins now, and records its outcome.
+func (u *pageUser) load(document *request, c *connection, begin time.Duration) {
+	u.page, u.ended, u.failed = document, begin, false
+	u.taken.Store(0)
+	u.request(c, document, begin)
+	if !u.failed && len(document.elements) > 0 {
+		others := min(len(u.connections), len(document.elements)) - 1
+		u.busy.Add(others)
+		for i := range others {
+			u.wake[i+1] <- struct{}{}
+		}
+		u.loadElements(c)
+		u.busy.Wait()
+	}
+	if u.stage.stopping.Load() {
+		return
+	}
+	c.last = u.ended // the think time is between pages
+	u.record(begin)
+}
+
+// loadElements makes the requests for those elements of the page that no connection has taken.
+func (u *pageUser) loadElements(c *connection) {
+	for !u.stage.stopping.Load() {
+		i := u.taken.Add(1) - 1
+		if i >= int64(len(u.page.elements)) {
+			return
+		}
+		u.request(c, u.page.elements[i], u.stage.now())
+	}
+}
+
+// request makes a request of the page.
+func (u *pageUser) request(c *connection, r *request, begin time.Duration) {
+	c.request(r, begin)
+	u.mu.Lock()
+	u.ended = max(u.ended, c.outcome.Ended)
+	u.failed = u.failed || c.outcome.Error != recorder.NoError
+	u.mu.Unlock()
+}
+
+func (u *pageUser) record(begin time.Duration) {
+	p := recorder.Page{Ended: u.ended, Took: u.ended - begin, Failed: u.failed}
+	u.pages++
+	u.roundFailed = u.roundFailed || u.failed
+	if u.pages == u.stage.load.roundPages() {
+		p.EndsRound, p.RoundFailed = true, u.roundFailed
+		u.pages, u.roundFailed = 0, false
+	}
+	u.stage.recorder.Page(u.number, &p)
+}
+
+// end closes the user's connections, none of which may be in use.
+func (u *pageUser) end() {
+	for _, c := range u.connections {
+		c.end()
+	}
+}
+
+// makePages makes the requests for documents, each with those for its elements.
+func (l *Load) makePages(host string) error {
+	pages := l.plan.Pages
+	documents := make([]session.PlannedRequest, len(pages))
+	for i := range pages {
+		documents[i] = pages[i].Document
+	}
+	if err := l.makeRequests(documents, host); err != nil {
+		return err
+	}
+	for i := range pages {
+		for _, path := range pages[i].Elements {
+			length, known := l.plan.Lengths[path]
+			if !known {
+				length = -1
+			}
+			element, err := newRequest(pages[i].Element(path, length), host, &l.common)
+			if err != nil {
+				return err
+			}
+			l.requests[i].elements = append(l.requests[i].elements, element)
+		}
+	}
+	return nil
+}
+
+// roundPages returns the number of pages of a round.
+func (l *Load) roundPages() int { return l.cumulativeWeights[len(l.cumulativeWeights)-1] }
