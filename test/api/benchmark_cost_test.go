@@ -238,7 +238,7 @@ func gridsOf(t *testing.T, b *v1alpha1.Benchmark, o round.PivotOptions) []round.
 		if stages := b.Spec.Template.Spec.Load.Stages; stages != nil {
 			for j := range stages.Levels {
 				r.Levels = append(r.Levels, rounds.LevelEstimate{
-					Cell: i, Level: j, Load: int64(ptr.Deref(stages.Levels[j].Connections, 0)), Medians: levelMedians(float64(i + 1)),
+					Cell: i, Level: j, Load: int64(ptr.Deref(stages.Levels[j].Connections, ptr.Deref(stages.Levels[j].Users, 0))), Medians: levelMedians(float64(i + 1)),
 				})
 			}
 		}
@@ -262,10 +262,10 @@ func levelMedians(figure float64) map[v1alpha1.BenchmarkMetric]float64 {
 // TestTablesOfR5 checks that the samples' tables have the rows and columns of the report's: Table 1, and a table of levels
 // by servers for each number of CPUs.
 func TestTablesOfR5(t *testing.T) {
-	servers, levels := []string{"httpd-tomcat", "tomcat", "nginx-tomcat"}, []string{"200", "400", "600", "800", "1000"}
-	for name, sizes := range map[string][]string{"r5": {"1", "2", "4", "4-tls"}, "r5-small": {"250m", "500m", "1", "1-tls"}} {
+	servers, levels := []string{"httpd-ajp", "httpd-http", "nginx", "tomcat"}, []string{"200", "400", "600", "800", "1000"}
+	for name, sizes := range map[string][]string{"original/r5": {"1", "2", "4", "4-tls"}, "small/r5-small": {"250m", "500m", "1", "1-tls"}} {
 		b := &v1alpha1.Benchmark{}
-		for _, object := range sampleObjects(t, filepath.Join(sampleDirectory, "benchmarks", name+".yaml")) {
+		for _, object := range sampleObjects(t, filepath.Join(reportDirectory, "r5", name+".yaml")) {
 			if object.GetKind() != "Benchmark" {
 				continue
 			}

@@ -188,20 +188,6 @@ func TestSamples(t *testing.T) {
 			},
 			table: []string{"no keep-alive, -c 149", "  keep-alive, -c 149", "8,132 B"},
 		},
-		{
-			name: "r5-small", runs: []string{"r5-small"},
-			want: func(t *testing.T, run *v1alpha1.BenchmarkRun) {
-				t.Helper()
-				if r := run.Status.Result; *r.Requests == 0 || *r.Errors.Total != 0 {
-					t.Errorf("%d requests, errors %+v", *r.Requests, r.Errors)
-				}
-				backends := run.Status.Target.Backends
-				if len(backends) != 1 || backends[0].Usage == nil || *backends[0].Usage.UserCPUMicroseconds == 0 {
-					t.Errorf("the usage of Tomcat is missing: %+v", backends)
-				}
-			},
-			table: []string{"HTTPD Worker with Tomcat NIO", "9 kinds, 100 to 1,024,000 B", "server ", "tomcat "},
-		},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			ns := theCluster.namespace(t)
