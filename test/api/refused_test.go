@@ -45,7 +45,7 @@ var refusals = []refusal{
 	{name: "fewer requests than connections", patch: `spec: {load: {closed: {requests: 24}}}`,
 		want: []string{"spec.load.closed.requests", "at least connections"}},
 	{name: "no connections", patch: `spec: {load: {closed: {connections: null}}}`,
-		want: []string{"spec.load.closed.connections", "Required value"}},
+		want: []string{"spec.load.closed", "exactly one of the fields in [connections users]"}},
 	{name: "zero connections", patch: `spec: {load: {closed: {connections: 0}}}`,
 		want: []string{"spec.load.closed.connections", "greater than or equal to 1"}, rawOnly: true},
 	{name: "negative connections", patch: `spec: {load: {closed: {connections: -25}}}`,
