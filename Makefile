@@ -298,7 +298,7 @@ verify: ## Fail unless all is generated, formatted, tidy and free of lint
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
-	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./hack/docs/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./test/release/... ./hack/docs/...
 	@cd load && go test ./...
 
 .PHONY: test-api
@@ -346,6 +346,7 @@ test-readers: ## Have HdrHistogram for Java, gnuplot and benchstat read reports
 
 .PHONY: test
 test: test-unit test-api test-readers test-modules test-browser test-e2e test-chaos ## Run every test
+	@$(MAKE) test-release IMAGE_PLATFORMS=linux/amd64 PLUGIN_PLATFORMS=linux/amd64
 
 .PHONY: test-modules
 test-modules: # Test the tools that build the cluster and the images, the dashboard and the alerts, what GitOps tools make of both kinds, and buckets
@@ -431,6 +432,8 @@ bench-manager: cluster-tools ## Measure the manager's CPU time, memory and API c
 	@$(GO_BUILD) -ldflags "-s -w" -o $(BIN)/image/ ./cmd/manager
 	@$(GO_BUILD) -o $(BIN)/benchmanager ./test/benchmanager
 	@$(BIN)/benchmanager $(ARGS)
+
+include hack/release/release.mk
 
 ##@ Use
 

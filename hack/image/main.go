@@ -1,5 +1,6 @@
 // Command assay-image writes images from plain files, without a Docker engine: an archive in the format of
-// `docker save` for one platform, or an OCI layout for several, which it can also push to a registry. Equal files
+// `docker save` for one platform, or an OCI layout for several, which it can also push to a registry. It also writes archives
+// of programs. Equal files
 // give equal digests.
 package main
 
@@ -57,7 +58,7 @@ func command() *cobra.Command {
 			return i.build(output)
 		},
 	}
-	cmd.AddCommand(pushCommand())
+	cmd.AddCommand(pushCommand(), archiveCommand())
 	flags := cmd.Flags()
 	flags.StringVar(&i.Tag, "tag", "", "tag of the image")
 	flags.StringVar(&output, "output", "", "archive to write, for linux/amd64")

@@ -17,7 +17,7 @@ mkdir -p "$cache/bin" "$cache/stamps"
 declare -A cold=(
   [kubernetes]=330 [kubeadm]=60 [etcd]=30 [coredns]=95 [helm]=110 [helm-unittest]=60
   [kind]=40 [controller-gen]=30 [kustomize]=40 [golangci-lint]=240 [buf]=120
-  [actionlint]=20 [k6]=60 [protoc-gen-go]=10 [protoc-gen-go-grpc]=10 [cert-manager]=120
+  [actionlint]=20 [k6]=60 [crane]=30 [cosign]=120 [protoc-gen-go]=10 [protoc-gen-go-grpc]=10 [cert-manager]=120
 )
 
 # key prints the digest of a tool's sources. Other kinds of files don't matter.

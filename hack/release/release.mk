@@ -1,0 +1,109 @@
+# Releases: CONTRIBUTING.md has the steps. Included by the Makefile.
+
+# What a release consists of. Everything here is published, under a version that the tag gives (VERSION=0.2.0); without
+# one, under that of the tree.
+RELEASE := $(BIN)/release
+# What it is made from: programs, bills of materials, OCI layouts, the staged chart and manifests.
+RELEASE_WORK := $(BIN)/release-work
+RELEASE_VERSION = $(if $(filter dev,$(VERSION)),$(shell hack/release/version.sh),$(patsubst v%,%,$(VERSION)))
+IMAGE_PLATFORMS ?= linux/amd64 linux/arm64
+PLUGIN_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# The registry and organization of images and chart.
+RELEASE_REGISTRY ?= ghcr.io/assay-dev
+
+# Dates in images and in the chart are that of the commit.
+RELEASE_EPOCH = $(shell git log -1 --format=%ct)
+RELEASE_LABELS = --label org.opencontainers.image.revision=$(shell git rev-parse HEAD) \
+  --label org.opencontainers.image.created=$(shell date -u -d @$(RELEASE_EPOCH) +%Y-%m-%dT%H:%M:%SZ)
+RELEASE_IMAGE = assay-image --tag ghcr.io/assay-dev/$(1):$(VERSION) --layout $(RELEASE_WORK)/images/$(1) \
+  $(foreach platform,$(IMAGE_PLATFORMS),--platform $(platform)) $(RELEASE_LABELS)
+RELEASE_PROGRAMS = $(foreach platform,$(2),$(foreach program,$(1),$(RELEASE_WORK)/$(subst /,-,$(platform))/$(program)))
+
+##@ Release
+
+.PHONY: set-version
+set-version: ## Set the version of the tree, in chart, manifests and docs: make set-version VERSION=0.2.0
+	@hack/release/set-version.sh $(patsubst v%,%,$(VERSION))
+	@hack/helm-sync.sh
+	@$(MAKE) build-installer
+
+.PHONY: release-check
+release-check: ## Fail unless the tree is ready for a tag: make release-check VERSION=0.2.0
+	@hack/release/check.sh $(patsubst v%,%,$(VERSION))
+
+.PHONY: release-build
+release-build: image-tool bom-tool ## Build what a release consists of into bin/release, for all platforms
+	@hack/tools/build.sh helm kustomize
+	@umask 022 && rm -rf $(RELEASE) $(RELEASE_WORK) && mkdir -p $(RELEASE) $(RELEASE_WORK) && \
+	  $(MAKE) VERSION=$(RELEASE_VERSION) release-programs release-images release-plugin release-chart release-manifests && \
+	  hack/release/checksums.sh $(RELEASE) $(RELEASE_VERSION)
+
+.PHONY: release-programs
+release-programs: # Cross-compile all programs
+	@for platform in $(IMAGE_PLATFORMS); do \
+	  echo "  build  manager, agent, ui, assay-load for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+	  out=$(RELEASE_WORK)/$$GOOS-$$GOARCH/; \
+	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/manager ./cmd/agent ./cmd/ui; \
+	  (cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/assay-load); \
+	done
+	@for platform in $(PLUGIN_PLATFORMS); do \
+	  echo "  build  kubectl-assay for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $(RELEASE_WORK)/$$GOOS-$$GOARCH/ ./cmd/kubectl-assay; \
+	done
+
+# A bill of materials covers the programs of all platforms.
+.PHONY: release-images
+release-images: # Write OCI layouts of both images
+	@$(BOM) --image assay --output $(RELEASE_WORK)/sbom/assay $(call RELEASE_PROGRAMS,manager agent ui,$(IMAGE_PLATFORMS))
+	@$(BOM) --image assay-load --output $(RELEASE_WORK)/sbom/assay-load $(call RELEASE_PROGRAMS,assay-load,$(IMAGE_PLATFORMS))
+	@$(call RELEASE_IMAGE,assay) $(ASSAY_LABELS) $(call ASSAY_CONTENT,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay)
+	@$(call RELEASE_IMAGE,assay-load) $(LOAD_LABELS) $(call LOAD_CONTENT,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay-load)
+	@for image in assay assay-load; do \
+	  cp $(RELEASE_WORK)/sbom/$$image/sbom.cdx.json $(RELEASE)/$$image.cdx.json; \
+	  echo "ghcr.io/assay-dev/$$image:$(VERSION)@sha256:$$(sha256sum < $(RELEASE_WORK)/images/$$image/index.json | cut -d' ' -f1)"; \
+	done > $(RELEASE)/images.txt
+
+.PHONY: release-plugin
+release-plugin: # Write archives of the plugin
+	@$(BOM) --image kubectl-assay --output $(RELEASE_WORK)/sbom/kubectl-assay \
+	  $(foreach platform,$(PLUGIN_PLATFORMS),$(RELEASE_WORK)/$(subst /,-,$(platform))/kubectl-assay$(if $(filter windows/%,$(platform)),.exe))
+	@cp $(RELEASE_WORK)/sbom/kubectl-assay/sbom.cdx.json $(RELEASE)/kubectl-assay.cdx.json
+	@for platform in $(PLUGIN_PLATFORMS); do \
+	  name=$${platform/\//-}; common="LICENSE=/LICENSE:0644,$(RELEASE_WORK)/sbom/kubectl-assay=/third-party"; \
+	  case $$platform in \
+	  windows/*) assay-image archive --output $(RELEASE)/kubectl-assay-$$name.zip $(RELEASE_WORK)/$$name/kubectl-assay.exe=/kubectl-assay.exe,$$common ;; \
+	  *) assay-image archive --output $(RELEASE)/kubectl-assay-$$name.tar.gz \
+	       $(RELEASE_WORK)/$$name/kubectl-assay=/kubectl-assay,cmd/kubectl-assay/kubectl_complete-assay=/kubectl_complete-assay,$$common ;; \
+	  esac; \
+	done
+
+# Chart and manifests are staged, so that they have the release's version whatever that of the tree is.
+.PHONY: release-chart
+release-chart: release-stage # Package the chart
+	@SOURCE_DATE_EPOCH=$(RELEASE_EPOCH) helm package $(RELEASE_WORK)/stage/charts/assay --destination $(RELEASE) >/dev/null
+	@touch -d @$(RELEASE_EPOCH) $(RELEASE)/assay-$(VERSION).tgz
+
+.PHONY: release-manifests
+release-manifests: release-stage # Write install.yaml
+	@kustomize build $(RELEASE_WORK)/stage/config/default --output $(RELEASE)/install.yaml
+
+.PHONY: release-stage
+release-stage:
+	@rm -rf $(RELEASE_WORK)/stage && mkdir -p $(RELEASE_WORK)/stage/charts
+	@cp -r charts/assay $(RELEASE_WORK)/stage/charts/ && cp -r config $(RELEASE_WORK)/stage/
+	@hack/release/set-version.sh $(VERSION) $(RELEASE_WORK)/stage
+
+.PHONY: release-publish
+release-publish: image-tool ## Push and sign what release-build has built; needs credentials for RELEASE_REGISTRY
+	@hack/tools/build.sh helm crane cosign
+	@hack/release/publish.sh $(RELEASE_VERSION) $(RELEASE_REGISTRY)
+
+.PHONY: release-dry-run
+release-dry-run: release-build ## Build a release, publish it to a registry on this machine, and check what is there
+	@hack/tools/build.sh helm crane cosign
+	@IMAGE_PLATFORMS="$(IMAGE_PLATFORMS)" PLUGIN_PLATFORMS="$(PLUGIN_PLATFORMS)" hack/release/dry-run.sh $(RELEASE_VERSION)
+
+.PHONY: test-release
+test-release: ## Build a release in two clones and compare it byte by byte; IMAGE_PLATFORMS and PLUGIN_PLATFORMS select some
+	@hack/tools/build.sh helm kustomize
+	@IMAGE_PLATFORMS="$(IMAGE_PLATFORMS)" PLUGIN_PLATFORMS="$(PLUGIN_PLATFORMS)" hack/release/reproduce.sh
