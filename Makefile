@@ -66,12 +66,13 @@ LOAD_LABELS = $(LABELS) --label org.opencontainers.image.title=assay-load \
   --label org.opencontainers.image.licenses=AGPL-3.0-only \
   --label dev.assay.k6.version=$(K6_VERSION) \
   --label dev.assay.k6.source=https://github.com/grafana/k6/tree/$(K6_VERSION)
+BOM_TOOL = assay-bom
 # Flags of assay-image for the content of both images: $(1) is the directory of the programs, $(2) that of the bill of materials.
 # The agent's program isn't readable, so that its process can't be looked into from the start:
 # see internal/agent/protect.go.
 ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/ui=/ui,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
 LOAD_CONTENT = --user 65532:65532 --layer $(1)/assay-load=/assay-load --layer $(2)=/usr/share/assay --entrypoint /assay-load
-BOM = assay-bom --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
+BOM = $(BOM_TOOL) --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
   --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/load=load \
   --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go
 # The tag keeps gRPC's balancers and proxies out of the client of Google Cloud Storage, which uses HTTP: 13 MB.

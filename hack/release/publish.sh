@@ -31,7 +31,7 @@ unpublished() {
 for image in assay assay-load; do
   digest=$(sed -n "s|.*/$image:$version@||p" $release/images.txt)
   unpublished "$registry/$image:$version" "$digest"
-  assay-image push $work/images/$image "$registry/$image:$version" >/dev/null
+  bin/tools/assay-image push $work/images/$image "$registry/$image:$version" >/dev/null
   cosign sign "${sign[@]}" --recursive "$registry/$image@$digest" >/dev/null
   cosign attest "${sign[@]}" --type cyclonedx --predicate $release/$image.cdx.json "$registry/$image@$digest" >/dev/null
   echo "  push   $registry/$image:$version@$digest"

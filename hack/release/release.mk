@@ -15,7 +15,9 @@ RELEASE_REGISTRY ?= ghcr.io/assay-dev
 RELEASE_EPOCH = $(shell git log -1 --format=%ct)
 RELEASE_LABELS = --label org.opencontainers.image.revision=$(shell git rev-parse HEAD) \
   --label org.opencontainers.image.created=$(shell date -u -d @$(RELEASE_EPOCH) +%Y-%m-%dT%H:%M:%SZ)
-RELEASE_IMAGE = assay-image --tag ghcr.io/assay-dev/$(1):$(VERSION) --layout $(RELEASE_WORK)/images/$(1) \
+# The project's own tools are built for each tree: other trees may replace those in the cache meanwhile.
+RELEASE_TOOLS := $(BIN)/tools
+RELEASE_IMAGE = $(RELEASE_TOOLS)/assay-image --tag ghcr.io/assay-dev/$(1):$(VERSION) --layout $(RELEASE_WORK)/images/$(1) \
   $(foreach platform,$(IMAGE_PLATFORMS),--platform $(platform)) $(RELEASE_LABELS)
 RELEASE_PROGRAMS = $(foreach platform,$(2),$(foreach program,$(1),$(RELEASE_WORK)/$(subst /,-,$(platform))/$(program)))
 
@@ -32,11 +34,17 @@ release-check: ## Fail unless the tree is ready for a tag: make release-check VE
 	@hack/release/check.sh $(patsubst v%,%,$(VERSION))
 
 .PHONY: release-build
-release-build: image-tool bom-tool ## Build what a release consists of into bin/release, for all platforms
+release-build: release-tools ## Build what a release consists of into bin/release, for all platforms
 	@hack/tools/build.sh helm kustomize
 	@umask 022 && rm -rf $(RELEASE) $(RELEASE_WORK) && mkdir -p $(RELEASE) $(RELEASE_WORK) && \
-	  $(MAKE) VERSION=$(RELEASE_VERSION) release-programs release-images release-plugin release-chart release-manifests && \
+	  $(MAKE) VERSION=$(RELEASE_VERSION) BOM_TOOL=$(RELEASE_TOOLS)/assay-bom release-programs release-images release-plugin release-chart release-manifests && \
 	  hack/release/checksums.sh $(RELEASE) $(RELEASE_VERSION)
+
+.PHONY: release-tools
+release-tools:
+	@hack/check-go.sh
+	@cd hack/image && $(GO_BUILD) -ldflags "-s -w" -o $(RELEASE_TOOLS)/assay-image .
+	@cd hack/bom && $(GO_BUILD) -ldflags "-s -w" -o $(RELEASE_TOOLS)/assay-bom .
 
 .PHONY: release-programs
 release-programs: # Cross-compile all programs
@@ -71,8 +79,8 @@ release-plugin: # Write archives of the plugin
 	@for platform in $(PLUGIN_PLATFORMS); do \
 	  name=$${platform/\//-}; common="LICENSE=/LICENSE:0644,$(RELEASE_WORK)/sbom/kubectl-assay=/third-party"; \
 	  case $$platform in \
-	  windows/*) assay-image archive --output $(RELEASE)/kubectl-assay-$$name.zip $(RELEASE_WORK)/$$name/kubectl-assay.exe=/kubectl-assay.exe,$$common ;; \
-	  *) assay-image archive --output $(RELEASE)/kubectl-assay-$$name.tar.gz \
+	  windows/*) $(RELEASE_TOOLS)/assay-image archive --output $(RELEASE)/kubectl-assay-$$name.zip $(RELEASE_WORK)/$$name/kubectl-assay.exe=/kubectl-assay.exe,$$common ;; \
+	  *) $(RELEASE_TOOLS)/assay-image archive --output $(RELEASE)/kubectl-assay-$$name.tar.gz \
 	       $(RELEASE_WORK)/$$name/kubectl-assay=/kubectl-assay,cmd/kubectl-assay/kubectl_complete-assay=/kubectl_complete-assay,$$common ;; \
 	  esac; \
 	done
@@ -94,7 +102,7 @@ release-stage:
 	@hack/release/set-version.sh $(VERSION) $(RELEASE_WORK)/stage
 
 .PHONY: release-publish
-release-publish: image-tool ## Push and sign what release-build has built; needs credentials for RELEASE_REGISTRY
+release-publish: release-tools ## Push and sign what release-build has built; needs credentials for RELEASE_REGISTRY
 	@hack/tools/build.sh helm crane cosign
 	@hack/release/publish.sh $(RELEASE_VERSION) $(RELEASE_REGISTRY)
 
