@@ -236,6 +236,8 @@ type PodMessage struct {
 	//	*PodMessage_ServerSample
 	//	*PodMessage_Failure
 	//	*PodMessage_ScriptState
+	//	*PodMessage_ScriptMetrics
+	//	*PodMessage_ScriptSummary
 	Message       isPodMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -391,6 +393,24 @@ func (x *PodMessage) GetScriptState() *ScriptState {
 	return nil
 }
 
+func (x *PodMessage) GetScriptMetrics() *ScriptMetrics {
+	if x != nil {
+		if x, ok := x.Message.(*PodMessage_ScriptMetrics); ok {
+			return x.ScriptMetrics
+		}
+	}
+	return nil
+}
+
+func (x *PodMessage) GetScriptSummary() *ScriptSummary {
+	if x != nil {
+		if x, ok := x.Message.(*PodMessage_ScriptSummary); ok {
+			return x.ScriptSummary
+		}
+	}
+	return nil
+}
+
 type isPodMessage_Message interface {
 	isPodMessage_Message()
 }
@@ -448,6 +468,16 @@ type PodMessage_ScriptState struct {
 	ScriptState *ScriptState `protobuf:"bytes,20,opt,name=script_state,json=scriptState,proto3,oneof"`
 }
 
+type PodMessage_ScriptMetrics struct {
+	// ScriptMetrics: the metrics of a client's k6 script so far. Since version 3.
+	ScriptMetrics *ScriptMetrics `protobuf:"bytes,21,opt,name=script_metrics,json=scriptMetrics,proto3,oneof"`
+}
+
+type PodMessage_ScriptSummary struct {
+	// Numbered. ScriptSummary answers Summarize. Since version 3.
+	ScriptSummary *ScriptSummary `protobuf:"bytes,22,opt,name=script_summary,json=scriptSummary,proto3,oneof"`
+}
+
 func (*PodMessage_Hello) isPodMessage_Message() {}
 
 func (*PodMessage_Ping) isPodMessage_Message() {}
@@ -470,6 +500,10 @@ func (*PodMessage_Failure) isPodMessage_Message() {}
 
 func (*PodMessage_ScriptState) isPodMessage_Message() {}
 
+func (*PodMessage_ScriptMetrics) isPodMessage_Message() {}
+
+func (*PodMessage_ScriptSummary) isPodMessage_Message() {}
+
 type ManagerMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -482,6 +516,8 @@ type ManagerMessage struct {
 	//	*ManagerMessage_Watch
 	//	*ManagerMessage_Sample
 	//	*ManagerMessage_SetupData
+	//	*ManagerMessage_Summarize
+	//	*ManagerMessage_TearDown
 	//	*ManagerMessage_End
 	Message       isManagerMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
@@ -597,6 +633,24 @@ func (x *ManagerMessage) GetSetupData() *SetupData {
 	return nil
 }
 
+func (x *ManagerMessage) GetSummarize() *Summarize {
+	if x != nil {
+		if x, ok := x.Message.(*ManagerMessage_Summarize); ok {
+			return x.Summarize
+		}
+	}
+	return nil
+}
+
+func (x *ManagerMessage) GetTearDown() *TearDown {
+	if x != nil {
+		if x, ok := x.Message.(*ManagerMessage_TearDown); ok {
+			return x.TearDown
+		}
+	}
+	return nil
+}
+
 func (x *ManagerMessage) GetEnd() *End {
 	if x != nil {
 		if x, ok := x.Message.(*ManagerMessage_End); ok {
@@ -649,6 +703,17 @@ type ManagerMessage_SetupData struct {
 	SetupData *SetupData `protobuf:"bytes,20,opt,name=setup_data,json=setupData,proto3,oneof"`
 }
 
+type ManagerMessage_Summarize struct {
+	// Summarize requests a client of a k6 script to run its handleSummary(). Since version 3.
+	Summarize *Summarize `protobuf:"bytes,21,opt,name=summarize,proto3,oneof"`
+}
+
+type ManagerMessage_TearDown struct {
+	// TearDown requests a client to run the k6 script's teardown() in place of the client that leads, which is lost.
+	// Since version 3.
+	TearDown *TearDown `protobuf:"bytes,22,opt,name=tear_down,json=tearDown,proto3,oneof"`
+}
+
 type ManagerMessage_End struct {
 	// End requests a client to start no more requests of a stage.
 	End *End `protobuf:"bytes,8,opt,name=end,proto3,oneof"`
@@ -669,6 +734,10 @@ func (*ManagerMessage_Watch) isManagerMessage_Message() {}
 func (*ManagerMessage_Sample) isManagerMessage_Message() {}
 
 func (*ManagerMessage_SetupData) isManagerMessage_Message() {}
+
+func (*ManagerMessage_Summarize) isManagerMessage_Message() {}
+
+func (*ManagerMessage_TearDown) isManagerMessage_Message() {}
 
 func (*ManagerMessage_End) isManagerMessage_Message() {}
 
@@ -1101,9 +1170,12 @@ type Plan struct {
 	Probe               string                 `protobuf:"bytes,20,opt,name=probe,proto3" json:"probe,omitempty"`
 	// tool replaces the client's own load generator. A client from before it has no
 	// command for the pods of such a run.
-	Tool          string `protobuf:"bytes,30,opt,name=tool,proto3" json:"tool,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Tool string `protobuf:"bytes,30,opt,name=tool,proto3" json:"tool,omitempty"`
+	// pages replace requests, so that a client from before version 3 rejects the plan.
+	Pages           []*Page `protobuf:"bytes,21,rep,name=pages,proto3" json:"pages,omitempty"`
+	UserConnections int64   `protobuf:"varint,22,opt,name=user_connections,json=userConnections,proto3" json:"user_connections,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -1281,6 +1353,20 @@ func (x *Plan) GetTool() string {
 		return x.Tool
 	}
 	return ""
+}
+
+func (x *Plan) GetPages() []*Page {
+	if x != nil {
+		return x.Pages
+	}
+	return nil
+}
+
+func (x *Plan) GetUserConnections() int64 {
+	if x != nil {
+		return x.UserConnections
+	}
+	return 0
 }
 
 type TLS struct {
@@ -1483,6 +1569,58 @@ func (x *PlannedRequest) GetFollow() bool {
 	return false
 }
 
+type Page struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Document      *PlannedRequest        `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	Elements      []string               `protobuf:"bytes,2,rep,name=elements,proto3" json:"elements,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Page) Reset() {
+	*x = Page{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Page) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Page) ProtoMessage() {}
+
+func (x *Page) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Page.ProtoReflect.Descriptor instead.
+func (*Page) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Page) GetDocument() *PlannedRequest {
+	if x != nil {
+		return x.Document
+	}
+	return nil
+}
+
+func (x *Page) GetElements() []string {
+	if x != nil {
+		return x.Elements
+	}
+	return nil
+}
+
 type Header struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1493,7 +1631,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1505,7 +1643,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1518,7 +1656,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Header) GetName() string {
@@ -1550,7 +1688,7 @@ type Form struct {
 
 func (x *Form) Reset() {
 	*x = Form{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1562,7 +1700,7 @@ func (x *Form) String() string {
 func (*Form) ProtoMessage() {}
 
 func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1575,7 +1713,7 @@ func (x *Form) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Form.ProtoReflect.Descriptor instead.
 func (*Form) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Form) GetPage() string {
@@ -1637,7 +1775,7 @@ type FormField struct {
 
 func (x *FormField) Reset() {
 	*x = FormField{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1787,7 @@ func (x *FormField) String() string {
 func (*FormField) ProtoMessage() {}
 
 func (x *FormField) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1800,7 @@ func (x *FormField) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormField.ProtoReflect.Descriptor instead.
 func (*FormField) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FormField) GetName() string {
@@ -1691,7 +1829,7 @@ type ArrivalShare struct {
 
 func (x *ArrivalShare) Reset() {
 	*x = ArrivalShare{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1703,7 +1841,7 @@ func (x *ArrivalShare) String() string {
 func (*ArrivalShare) ProtoMessage() {}
 
 func (x *ArrivalShare) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1716,7 +1854,7 @@ func (x *ArrivalShare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArrivalShare.ProtoReflect.Descriptor instead.
 func (*ArrivalShare) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ArrivalShare) GetShare() int64 {
@@ -1750,7 +1888,7 @@ type ThinkTime struct {
 
 func (x *ThinkTime) Reset() {
 	*x = ThinkTime{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1900,7 @@ func (x *ThinkTime) String() string {
 func (*ThinkTime) ProtoMessage() {}
 
 func (x *ThinkTime) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1913,7 @@ func (x *ThinkTime) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThinkTime.ProtoReflect.Descriptor instead.
 func (*ThinkTime) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ThinkTime) GetMinMicroseconds() int64 {
@@ -1803,7 +1941,7 @@ type Amount struct {
 
 func (x *Amount) Reset() {
 	*x = Amount{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1953,7 @@ func (x *Amount) String() string {
 func (*Amount) ProtoMessage() {}
 
 func (x *Amount) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1966,7 @@ func (x *Amount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Amount.ProtoReflect.Descriptor instead.
 func (*Amount) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Amount) GetRequests() int64 {
@@ -1865,7 +2003,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1877,7 +2015,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1890,7 +2028,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Segment) GetFrom() int64 {
@@ -1922,22 +2060,24 @@ func (x *Segment) GetLevel() bool {
 }
 
 type Script struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	File          string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	Segment       string                 `protobuf:"bytes,2,opt,name=segment,proto3" json:"segment,omitempty"`
-	Sequence      string                 `protobuf:"bytes,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	Leads         bool                   `protobuf:"varint,4,opt,name=leads,proto3" json:"leads,omitempty"`
-	HostNames     []string               `protobuf:"bytes,5,rep,name=host_names,json=hostNames,proto3" json:"host_names,omitempty"`
-	Tags          map[string]string      `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Secrets       []string               `protobuf:"bytes,7,rep,name=secrets,proto3" json:"secrets,omitempty"`
-	Outputs       []string               `protobuf:"bytes,8,rep,name=outputs,proto3" json:"outputs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	File      string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	Segment   string                 `protobuf:"bytes,2,opt,name=segment,proto3" json:"segment,omitempty"`
+	Sequence  string                 `protobuf:"bytes,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Leads     bool                   `protobuf:"varint,4,opt,name=leads,proto3" json:"leads,omitempty"`
+	HostNames []string               `protobuf:"bytes,5,rep,name=host_names,json=hostNames,proto3" json:"host_names,omitempty"`
+	Tags      map[string]string      `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Secrets   []string               `protobuf:"bytes,7,rep,name=secrets,proto3" json:"secrets,omitempty"`
+	Outputs   []string               `protobuf:"bytes,8,rep,name=outputs,proto3" json:"outputs,omitempty"`
+	// Since version 3.
+	MergedThresholds bool `protobuf:"varint,9,opt,name=merged_thresholds,json=mergedThresholds,proto3" json:"merged_thresholds,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Script) Reset() {
 	*x = Script{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1949,7 +2089,7 @@ func (x *Script) String() string {
 func (*Script) ProtoMessage() {}
 
 func (x *Script) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1962,7 +2102,7 @@ func (x *Script) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Script.ProtoReflect.Descriptor instead.
 func (*Script) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Script) GetFile() string {
@@ -2021,6 +2161,13 @@ func (x *Script) GetOutputs() []string {
 	return nil
 }
 
+func (x *Script) GetMergedThresholds() bool {
+	if x != nil {
+		return x.MergedThresholds
+	}
+	return false
+}
+
 type Ready struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// cpus lists the CPUs that the client may run on, as in "0-3,8".
@@ -2031,7 +2178,7 @@ type Ready struct {
 
 func (x *Ready) Reset() {
 	*x = Ready{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2190,7 @@ func (x *Ready) String() string {
 func (*Ready) ProtoMessage() {}
 
 func (x *Ready) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2203,7 @@ func (x *Ready) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ready.ProtoReflect.Descriptor instead.
 func (*Ready) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Ready) GetCpus() string {
@@ -2077,7 +2224,7 @@ type Start struct {
 
 func (x *Start) Reset() {
 	*x = Start{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2089,7 +2236,7 @@ func (x *Start) String() string {
 func (*Start) ProtoMessage() {}
 
 func (x *Start) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2102,7 +2249,7 @@ func (x *Start) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Start.ProtoReflect.Descriptor instead.
 func (*Start) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Start) GetStage() Stage {
@@ -2128,7 +2275,7 @@ type StageEnded struct {
 
 func (x *StageEnded) Reset() {
 	*x = StageEnded{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2287,7 @@ func (x *StageEnded) String() string {
 func (*StageEnded) ProtoMessage() {}
 
 func (x *StageEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2300,7 @@ func (x *StageEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageEnded.ProtoReflect.Descriptor instead.
 func (*StageEnded) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StageEnded) GetStage() Stage {
@@ -2171,7 +2318,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2183,7 +2330,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2196,7 +2343,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
 }
 
 // End ends a stage before its planned end. Without fields it ends the warm-up at once.
@@ -2212,7 +2359,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2224,7 +2371,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2237,7 +2384,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *End) GetStage() Stage {
@@ -2262,7 +2409,7 @@ type Sample struct {
 
 func (x *Sample) Reset() {
 	*x = Sample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2274,7 +2421,7 @@ func (x *Sample) String() string {
 func (*Sample) ProtoMessage() {}
 
 func (x *Sample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2287,7 +2434,7 @@ func (x *Sample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sample.ProtoReflect.Descriptor instead.
 func (*Sample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
 }
 
 // Watch is a session.Watch.
@@ -2305,7 +2452,7 @@ type Watch struct {
 
 func (x *Watch) Reset() {
 	*x = Watch{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2317,7 +2464,7 @@ func (x *Watch) String() string {
 func (*Watch) ProtoMessage() {}
 
 func (x *Watch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2330,7 +2477,7 @@ func (x *Watch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watch.ProtoReflect.Descriptor instead.
 func (*Watch) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Watch) GetAddress() string {
@@ -2384,7 +2531,7 @@ type ProbeSucceeded struct {
 
 func (x *ProbeSucceeded) Reset() {
 	*x = ProbeSucceeded{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2396,7 +2543,7 @@ func (x *ProbeSucceeded) String() string {
 func (*ProbeSucceeded) ProtoMessage() {}
 
 func (x *ProbeSucceeded) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2409,7 +2556,7 @@ func (x *ProbeSucceeded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProbeSucceeded.ProtoReflect.Descriptor instead.
 func (*ProbeSucceeded) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ProbeSucceeded) GetResult() *ProbeResult {
@@ -2432,7 +2579,7 @@ type ProbeResult struct {
 
 func (x *ProbeResult) Reset() {
 	*x = ProbeResult{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2444,7 +2591,7 @@ func (x *ProbeResult) String() string {
 func (*ProbeResult) ProtoMessage() {}
 
 func (x *ProbeResult) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2457,7 +2604,7 @@ func (x *ProbeResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProbeResult.ProtoReflect.Descriptor instead.
 func (*ProbeResult) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ProbeResult) GetSoftware() string {
@@ -2506,7 +2653,7 @@ type Handshake struct {
 
 func (x *Handshake) Reset() {
 	*x = Handshake{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2518,7 +2665,7 @@ func (x *Handshake) String() string {
 func (*Handshake) ProtoMessage() {}
 
 func (x *Handshake) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2531,7 +2678,7 @@ func (x *Handshake) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Handshake.ProtoReflect.Descriptor instead.
 func (*Handshake) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Handshake) GetProtocol() string {
@@ -2607,7 +2754,7 @@ type ProbeFailed struct {
 
 func (x *ProbeFailed) Reset() {
 	*x = ProbeFailed{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[29]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2619,7 +2766,7 @@ func (x *ProbeFailed) String() string {
 func (*ProbeFailed) ProtoMessage() {}
 
 func (x *ProbeFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[29]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2632,7 +2779,7 @@ func (x *ProbeFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProbeFailed.ProtoReflect.Descriptor instead.
 func (*ProbeFailed) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{29}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ProbeFailed) GetReason() string {
@@ -2653,7 +2800,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2665,7 +2812,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2678,7 +2825,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{30}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Failure) GetReason() string {
@@ -2700,15 +2847,21 @@ type ScriptState struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	SetupEnded bool                   `protobuf:"varint,1,opt,name=setup_ended,json=setupEnded,proto3" json:"setup_ended,omitempty"`
 	// setup_data is JSON, or empty if setup() returned nothing.
-	SetupData     []byte `protobuf:"bytes,2,opt,name=setup_data,json=setupData,proto3" json:"setup_data,omitempty"`
-	LoadEnded     bool   `protobuf:"varint,3,opt,name=load_ended,json=loadEnded,proto3" json:"load_ended,omitempty"`
+	SetupData []byte `protobuf:"bytes,2,opt,name=setup_data,json=setupData,proto3" json:"setup_data,omitempty"`
+	LoadEnded bool   `protobuf:"varint,3,opt,name=load_ended,json=loadEnded,proto3" json:"load_ended,omitempty"`
+	// Since version 3.
+	TearingDown bool `protobuf:"varint,4,opt,name=tearing_down,json=tearingDown,proto3" json:"tearing_down,omitempty"`
+	// Since version 3.
+	TornDown bool `protobuf:"varint,5,opt,name=torn_down,json=tornDown,proto3" json:"torn_down,omitempty"`
+	// Since version 3.
+	TeardownError string `protobuf:"bytes,6,opt,name=teardown_error,json=teardownError,proto3" json:"teardown_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScriptState) Reset() {
 	*x = ScriptState{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2720,7 +2873,7 @@ func (x *ScriptState) String() string {
 func (*ScriptState) ProtoMessage() {}
 
 func (x *ScriptState) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2733,7 +2886,7 @@ func (x *ScriptState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptState.ProtoReflect.Descriptor instead.
 func (*ScriptState) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{31}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ScriptState) GetSetupEnded() bool {
@@ -2757,6 +2910,315 @@ func (x *ScriptState) GetLoadEnded() bool {
 	return false
 }
 
+func (x *ScriptState) GetTearingDown() bool {
+	if x != nil {
+		return x.TearingDown
+	}
+	return false
+}
+
+func (x *ScriptState) GetTornDown() bool {
+	if x != nil {
+		return x.TornDown
+	}
+	return false
+}
+
+func (x *ScriptState) GetTeardownError() string {
+	if x != nil {
+		return x.TeardownError
+	}
+	return ""
+}
+
+// ScriptMetrics is a session.ScriptMetrics.
+type ScriptMetrics struct {
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	ElapsedMicroseconds int64                  `protobuf:"varint,1,opt,name=elapsed_microseconds,json=elapsedMicroseconds,proto3" json:"elapsed_microseconds,omitempty"`
+	Metrics             []*ScriptMetric        `protobuf:"bytes,2,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	Thresholds          []*ScriptThreshold     `protobuf:"bytes,3,rep,name=thresholds,proto3" json:"thresholds,omitempty"`
+	Omitted             int64                  `protobuf:"varint,4,opt,name=omitted,proto3" json:"omitted,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *ScriptMetrics) Reset() {
+	*x = ScriptMetrics{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScriptMetrics) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScriptMetrics) ProtoMessage() {}
+
+func (x *ScriptMetrics) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScriptMetrics.ProtoReflect.Descriptor instead.
+func (*ScriptMetrics) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ScriptMetrics) GetElapsedMicroseconds() int64 {
+	if x != nil {
+		return x.ElapsedMicroseconds
+	}
+	return 0
+}
+
+func (x *ScriptMetrics) GetMetrics() []*ScriptMetric {
+	if x != nil {
+		return x.Metrics
+	}
+	return nil
+}
+
+func (x *ScriptMetrics) GetThresholds() []*ScriptThreshold {
+	if x != nil {
+		return x.Thresholds
+	}
+	return nil
+}
+
+func (x *ScriptMetrics) GetOmitted() int64 {
+	if x != nil {
+		return x.Omitted
+	}
+	return 0
+}
+
+type Summarize struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// data is what handleSummary() is called with, as JSON.
+	Data          []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Summarize) Reset() {
+	*x = Summarize{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Summarize) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Summarize) ProtoMessage() {}
+
+func (x *Summarize) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Summarize.ProtoReflect.Descriptor instead.
+func (*Summarize) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Summarize) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// ScriptSummary is a result.ScriptSummary.
+type ScriptSummary struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Files         []*SummaryFile         `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
+	Omitted       int64                  `protobuf:"varint,2,opt,name=omitted,proto3" json:"omitted,omitempty"`
+	Error         string                 `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	None          bool                   `protobuf:"varint,4,opt,name=none,proto3" json:"none,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScriptSummary) Reset() {
+	*x = ScriptSummary{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScriptSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScriptSummary) ProtoMessage() {}
+
+func (x *ScriptSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScriptSummary.ProtoReflect.Descriptor instead.
+func (*ScriptSummary) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ScriptSummary) GetFiles() []*SummaryFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *ScriptSummary) GetOmitted() int64 {
+	if x != nil {
+		return x.Omitted
+	}
+	return 0
+}
+
+func (x *ScriptSummary) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *ScriptSummary) GetNone() bool {
+	if x != nil {
+		return x.None
+	}
+	return false
+}
+
+// SummaryFile is a result.SummaryFile.
+type SummaryFile struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Content       []byte                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	SizeBytes     int64                  `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	Omitted       string                 `protobuf:"bytes,4,opt,name=omitted,proto3" json:"omitted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummaryFile) Reset() {
+	*x = SummaryFile{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummaryFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummaryFile) ProtoMessage() {}
+
+func (x *SummaryFile) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummaryFile.ProtoReflect.Descriptor instead.
+func (*SummaryFile) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *SummaryFile) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SummaryFile) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *SummaryFile) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+func (x *SummaryFile) GetOmitted() string {
+	if x != nil {
+		return x.Omitted
+	}
+	return ""
+}
+
+type TearDown struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TearDown) Reset() {
+	*x = TearDown{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TearDown) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TearDown) ProtoMessage() {}
+
+func (x *TearDown) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TearDown.ProtoReflect.Descriptor instead.
+func (*TearDown) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
+}
+
 type SetupData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// data is JSON, or empty if setup() returned nothing.
@@ -2767,7 +3229,7 @@ type SetupData struct {
 
 func (x *SetupData) Reset() {
 	*x = SetupData{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2779,7 +3241,7 @@ func (x *SetupData) String() string {
 func (*SetupData) ProtoMessage() {}
 
 func (x *SetupData) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2792,7 +3254,7 @@ func (x *SetupData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupData.ProtoReflect.Descriptor instead.
 func (*SetupData) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{32}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SetupData) GetData() []byte {
@@ -2817,7 +3279,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[33]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2829,7 +3291,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[33]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2842,7 +3304,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Histogram) GetHdr() []byte {
@@ -2899,7 +3361,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[34]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2911,7 +3373,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[34]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,7 +3386,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Counts) GetValues() []int64 {
@@ -2952,7 +3414,7 @@ type Measure struct {
 
 func (x *Measure) Reset() {
 	*x = Measure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[35]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2964,7 +3426,7 @@ func (x *Measure) String() string {
 func (*Measure) ProtoMessage() {}
 
 func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[35]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2977,7 +3439,7 @@ func (x *Measure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measure.ProtoReflect.Descriptor instead.
 func (*Measure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{35}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Measure) GetCounts() *Counts {
@@ -3018,7 +3480,7 @@ type ClientSample struct {
 
 func (x *ClientSample) Reset() {
 	*x = ClientSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3030,7 +3492,7 @@ func (x *ClientSample) String() string {
 func (*ClientSample) ProtoMessage() {}
 
 func (x *ClientSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3043,7 +3505,7 @@ func (x *ClientSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientSample.ProtoReflect.Descriptor instead.
 func (*ClientSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{36}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ClientSample) GetStage() Stage {
@@ -3115,7 +3577,7 @@ type LevelTotals struct {
 
 func (x *LevelTotals) Reset() {
 	*x = LevelTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3127,7 +3589,7 @@ func (x *LevelTotals) String() string {
 func (*LevelTotals) ProtoMessage() {}
 
 func (x *LevelTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3140,7 +3602,7 @@ func (x *LevelTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
 func (*LevelTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *LevelTotals) GetMeasure() *Measure {
@@ -3196,7 +3658,7 @@ type ClientTotals struct {
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3208,7 +3670,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3221,7 +3683,7 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ClientTotals) GetMeasure() *Measure {
@@ -3337,7 +3799,7 @@ type ServerSample struct {
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3349,7 +3811,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3362,7 +3824,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ServerSample) GetAt() int64 {
@@ -3430,7 +3892,7 @@ type ServerUsage struct {
 
 func (x *ServerUsage) Reset() {
 	*x = ServerUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3442,7 +3904,7 @@ func (x *ServerUsage) String() string {
 func (*ServerUsage) ProtoMessage() {}
 
 func (x *ServerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3455,7 +3917,7 @@ func (x *ServerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerUsage.ProtoReflect.Descriptor instead.
 func (*ServerUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ServerUsage) GetValues() []int64 {
@@ -3492,7 +3954,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3504,7 +3966,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3517,7 +3979,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -3544,13 +4006,23 @@ type ScriptTotals struct {
 	Thresholds      []*ScriptThreshold     `protobuf:"bytes,5,rep,name=thresholds,proto3" json:"thresholds,omitempty"`
 	MarkedFailed    bool                   `protobuf:"varint,6,opt,name=marked_failed,json=markedFailed,proto3" json:"marked_failed,omitempty"`
 	TeardownError   string                 `protobuf:"bytes,7,opt,name=teardown_error,json=teardownError,proto3" json:"teardown_error,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Since version 3.
+	Checks []*ScriptCheck `protobuf:"bytes,8,rep,name=checks,proto3" json:"checks,omitempty"`
+	// Since version 3.
+	ChecksOmitted int64 `protobuf:"varint,9,opt,name=checks_omitted,json=checksOmitted,proto3" json:"checks_omitted,omitempty"`
+	// Since version 3.
+	TrendStatistics []string `protobuf:"bytes,10,rep,name=trend_statistics,json=trendStatistics,proto3" json:"trend_statistics,omitempty"`
+	// Since version 3.
+	TimeUnit string `protobuf:"bytes,11,opt,name=time_unit,json=timeUnit,proto3" json:"time_unit,omitempty"`
+	// Since version 3.
+	Summarizes    bool `protobuf:"varint,12,opt,name=summarizes,proto3" json:"summarizes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScriptTotals) Reset() {
 	*x = ScriptTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3562,7 +4034,7 @@ func (x *ScriptTotals) String() string {
 func (*ScriptTotals) ProtoMessage() {}
 
 func (x *ScriptTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3575,7 +4047,7 @@ func (x *ScriptTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptTotals.ProtoReflect.Descriptor instead.
 func (*ScriptTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ScriptTotals) GetVirtualUsers() int64 {
@@ -3627,6 +4099,110 @@ func (x *ScriptTotals) GetTeardownError() string {
 	return ""
 }
 
+func (x *ScriptTotals) GetChecks() []*ScriptCheck {
+	if x != nil {
+		return x.Checks
+	}
+	return nil
+}
+
+func (x *ScriptTotals) GetChecksOmitted() int64 {
+	if x != nil {
+		return x.ChecksOmitted
+	}
+	return 0
+}
+
+func (x *ScriptTotals) GetTrendStatistics() []string {
+	if x != nil {
+		return x.TrendStatistics
+	}
+	return nil
+}
+
+func (x *ScriptTotals) GetTimeUnit() string {
+	if x != nil {
+		return x.TimeUnit
+	}
+	return ""
+}
+
+func (x *ScriptTotals) GetSummarizes() bool {
+	if x != nil {
+		return x.Summarizes
+	}
+	return false
+}
+
+// ScriptCheck is a k6metric.Check.
+type ScriptCheck struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Passes        int64                  `protobuf:"varint,3,opt,name=passes,proto3" json:"passes,omitempty"`
+	Fails         int64                  `protobuf:"varint,4,opt,name=fails,proto3" json:"fails,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScriptCheck) Reset() {
+	*x = ScriptCheck{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScriptCheck) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScriptCheck) ProtoMessage() {}
+
+func (x *ScriptCheck) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScriptCheck.ProtoReflect.Descriptor instead.
+func (*ScriptCheck) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ScriptCheck) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ScriptCheck) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ScriptCheck) GetPasses() int64 {
+	if x != nil {
+		return x.Passes
+	}
+	return 0
+}
+
+func (x *ScriptCheck) GetFails() int64 {
+	if x != nil {
+		return x.Fails
+	}
+	return 0
+}
+
 // Tool is a result.Tool.
 type Tool struct {
 	state                   protoimpl.MessageState `protogen:"open.v1"`
@@ -3643,7 +4219,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3655,7 +4231,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3668,7 +4244,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Tool) GetName() string {
@@ -3740,7 +4316,7 @@ type ScriptMetric struct {
 
 func (x *ScriptMetric) Reset() {
 	*x = ScriptMetric{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3752,7 +4328,7 @@ func (x *ScriptMetric) String() string {
 func (*ScriptMetric) ProtoMessage() {}
 
 func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3765,7 +4341,7 @@ func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptMetric.ProtoReflect.Descriptor instead.
 func (*ScriptMetric) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ScriptMetric) GetName() string {
@@ -3840,17 +4416,21 @@ func (x *ScriptMetric) GetValues() []byte {
 
 // ScriptThreshold is a k6metric.Threshold.
 type ScriptThreshold struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Metric        string                 `protobuf:"bytes,1,opt,name=metric,proto3" json:"metric,omitempty"`
-	Source        string                 `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
-	Aborted       bool                   `protobuf:"varint,3,opt,name=aborted,proto3" json:"aborted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Metric  string                 `protobuf:"bytes,1,opt,name=metric,proto3" json:"metric,omitempty"`
+	Source  string                 `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
+	Aborted bool                   `protobuf:"varint,3,opt,name=aborted,proto3" json:"aborted,omitempty"`
+	// Since version 3.
+	AbortOnFail bool `protobuf:"varint,4,opt,name=abort_on_fail,json=abortOnFail,proto3" json:"abort_on_fail,omitempty"`
+	// Since version 3.
+	DelayMicroseconds int64 `protobuf:"varint,5,opt,name=delay_microseconds,json=delayMicroseconds,proto3" json:"delay_microseconds,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ScriptThreshold) Reset() {
 	*x = ScriptThreshold{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3862,7 +4442,7 @@ func (x *ScriptThreshold) String() string {
 func (*ScriptThreshold) ProtoMessage() {}
 
 func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3875,7 +4455,7 @@ func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptThreshold.ProtoReflect.Descriptor instead.
 func (*ScriptThreshold) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ScriptThreshold) GetMetric() string {
@@ -3899,11 +4479,25 @@ func (x *ScriptThreshold) GetAborted() bool {
 	return false
 }
 
+func (x *ScriptThreshold) GetAbortOnFail() bool {
+	if x != nil {
+		return x.AbortOnFail
+	}
+	return false
+}
+
+func (x *ScriptThreshold) GetDelayMicroseconds() int64 {
+	if x != nil {
+		return x.DelayMicroseconds
+	}
+	return 0
+}
+
 var File_internal_session_sessionpb_session_proto protoreflect.FileDescriptor
 
 const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
-	"(internal/session/sessionpb/session.proto\x12\x10assay.session.v1\"\x84\x06\n" +
+	"(internal/session/sessionpb/session.proto\x12\x10assay.session.v1\"\x98\a\n" +
 	"\n" +
 	"PodMessage\x12\x16\n" +
 	"\x06number\x18\x0e \x01(\x04R\x06number\x12!\n" +
@@ -3920,8 +4514,10 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\rserver_sample\x18\t \x01(\v2\x1e.assay.session.v1.ServerSampleH\x00R\fserverSample\x125\n" +
 	"\afailure\x18\n" +
 	" \x01(\v2\x19.assay.session.v1.FailureH\x00R\afailure\x12B\n" +
-	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptStateB\t\n" +
-	"\amessage\"\xed\x03\n" +
+	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptState\x12H\n" +
+	"\x0escript_metrics\x18\x15 \x01(\v2\x1f.assay.session.v1.ScriptMetricsH\x00R\rscriptMetrics\x12H\n" +
+	"\x0escript_summary\x18\x16 \x01(\v2\x1f.assay.session.v1.ScriptSummaryH\x00R\rscriptSummaryB\t\n" +
+	"\amessage\"\xe5\x04\n" +
 	"\x0eManagerMessage\x125\n" +
 	"\awelcome\x18\x01 \x01(\v2\x19.assay.session.v1.WelcomeH\x00R\awelcome\x12,\n" +
 	"\x04pong\x18\x02 \x01(\v2\x16.assay.session.v1.PongH\x00R\x04pong\x125\n" +
@@ -3931,7 +4527,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05watch\x18\x06 \x01(\v2\x17.assay.session.v1.WatchH\x00R\x05watch\x122\n" +
 	"\x06sample\x18\a \x01(\v2\x18.assay.session.v1.SampleH\x00R\x06sample\x12<\n" +
 	"\n" +
-	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupData\x12)\n" +
+	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupData\x12;\n" +
+	"\tsummarize\x18\x15 \x01(\v2\x1b.assay.session.v1.SummarizeH\x00R\tsummarize\x129\n" +
+	"\ttear_down\x18\x16 \x01(\v2\x1a.assay.session.v1.TearDownH\x00R\btearDown\x12)\n" +
 	"\x03end\x18\b \x01(\v2\x15.assay.session.v1.EndH\x00R\x03endB\t\n" +
 	"\amessage\"E\n" +
 	"\bProtocol\x12\x18\n" +
@@ -3963,7 +4561,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"nextNumber\"O\n" +
 	"\aPrepare\x12*\n" +
 	"\x04plan\x18\x01 \x01(\v2\x16.assay.session.v1.PlanR\x04plan\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x91\a\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"\xea\a\n" +
 	"\x04Plan\x12 \n" +
 	"\vconnections\x18\x01 \x01(\x03R\vconnections\x12\x18\n" +
 	"\astreams\x18\x02 \x01(\x03R\astreams\x12\x1d\n" +
@@ -3990,7 +4588,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\vmeasurement\x18\x12 \x01(\v2\x18.assay.session.v1.AmountR\vmeasurement\x120\n" +
 	"\x06script\x18\x13 \x01(\v2\x18.assay.session.v1.ScriptR\x06script\x12\x14\n" +
 	"\x05probe\x18\x14 \x01(\tR\x05probe\x12\x12\n" +
-	"\x04tool\x18\x1e \x01(\tR\x04tool\x1a:\n" +
+	"\x04tool\x18\x1e \x01(\tR\x04tool\x12,\n" +
+	"\x05pages\x18\x15 \x03(\v2\x16.assay.session.v1.PageR\x05pages\x12)\n" +
+	"\x10user_connections\x18\x16 \x01(\x03R\x0fuserConnections\x1a:\n" +
 	"\fLengthsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc5\x01\n" +
@@ -4015,7 +4615,10 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06length\x18\b \x01(\x03R\x06length\x12\x1a\n" +
 	"\bstatuses\x18\t \x03(\x03R\bstatuses\x12\x16\n" +
 	"\x06follow\x18\n" +
-	" \x01(\bR\x06follow\"2\n" +
+	" \x01(\bR\x06follow\"`\n" +
+	"\x04Page\x12<\n" +
+	"\bdocument\x18\x01 \x01(\v2 .assay.session.v1.PlannedRequestR\bdocument\x12\x1a\n" +
+	"\belements\x18\x02 \x03(\tR\belements\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xe9\x01\n" +
@@ -4045,7 +4648,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x03R\x02to\x123\n" +
 	"\x15duration_microseconds\x18\x03 \x01(\x03R\x14durationMicroseconds\x12\x14\n" +
-	"\x05level\x18\x04 \x01(\bR\x05level\"\xac\x02\n" +
+	"\x05level\x18\x04 \x01(\bR\x05level\"\xd9\x02\n" +
 	"\x06Script\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x18\n" +
 	"\asegment\x18\x02 \x01(\tR\asegment\x12\x1a\n" +
@@ -4055,7 +4658,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"host_names\x18\x05 \x03(\tR\thostNames\x126\n" +
 	"\x04tags\x18\x06 \x03(\v2\".assay.session.v1.Script.TagsEntryR\x04tags\x12\x18\n" +
 	"\asecrets\x18\a \x03(\tR\asecrets\x12\x18\n" +
-	"\aoutputs\x18\b \x03(\tR\aoutputs\x1a7\n" +
+	"\aoutputs\x18\b \x03(\tR\aoutputs\x12+\n" +
+	"\x11merged_thresholds\x18\t \x01(\bR\x10mergedThresholds\x1a7\n" +
 	"\tTagsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x1b\n" +
@@ -4105,14 +4709,39 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"T\n" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x121\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1d.assay.session.v1.FailureKindR\x04kind\"l\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1d.assay.session.v1.FailureKindR\x04kind\"\xd3\x01\n" +
 	"\vScriptState\x12\x1f\n" +
 	"\vsetup_ended\x18\x01 \x01(\bR\n" +
 	"setupEnded\x12\x1d\n" +
 	"\n" +
 	"setup_data\x18\x02 \x01(\fR\tsetupData\x12\x1d\n" +
 	"\n" +
-	"load_ended\x18\x03 \x01(\bR\tloadEnded\"\x1f\n" +
+	"load_ended\x18\x03 \x01(\bR\tloadEnded\x12!\n" +
+	"\ftearing_down\x18\x04 \x01(\bR\vtearingDown\x12\x1b\n" +
+	"\ttorn_down\x18\x05 \x01(\bR\btornDown\x12%\n" +
+	"\x0eteardown_error\x18\x06 \x01(\tR\rteardownError\"\xd9\x01\n" +
+	"\rScriptMetrics\x121\n" +
+	"\x14elapsed_microseconds\x18\x01 \x01(\x03R\x13elapsedMicroseconds\x128\n" +
+	"\ametrics\x18\x02 \x03(\v2\x1e.assay.session.v1.ScriptMetricR\ametrics\x12A\n" +
+	"\n" +
+	"thresholds\x18\x03 \x03(\v2!.assay.session.v1.ScriptThresholdR\n" +
+	"thresholds\x12\x18\n" +
+	"\aomitted\x18\x04 \x01(\x03R\aomitted\"\x1f\n" +
+	"\tSummarize\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\x88\x01\n" +
+	"\rScriptSummary\x123\n" +
+	"\x05files\x18\x01 \x03(\v2\x1d.assay.session.v1.SummaryFileR\x05files\x12\x18\n" +
+	"\aomitted\x18\x02 \x01(\x03R\aomitted\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x12\x12\n" +
+	"\x04none\x18\x04 \x01(\bR\x04none\"t\n" +
+	"\vSummaryFile\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\x12\x18\n" +
+	"\aomitted\x18\x04 \x01(\tR\aomitted\"\n" +
+	"\n" +
+	"\bTearDown\"\x1f\n" +
 	"\tSetupData\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"\x83\x01\n" +
 	"\tHistogram\x12\x10\n" +
@@ -4174,7 +4803,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x05cores\x18\x03 \x01(\tR\x05cores\"W\n" +
 	"\fBackendUsage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
-	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\"\xc1\x02\n" +
+	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\"\x87\x04\n" +
 	"\fScriptTotals\x12#\n" +
 	"\rvirtual_users\x18\x01 \x01(\x03R\fvirtualUsers\x12)\n" +
 	"\x10run_microseconds\x18\x02 \x01(\x03R\x0frunMicroseconds\x128\n" +
@@ -4184,7 +4813,20 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"thresholds\x18\x05 \x03(\v2!.assay.session.v1.ScriptThresholdR\n" +
 	"thresholds\x12#\n" +
 	"\rmarked_failed\x18\x06 \x01(\bR\fmarkedFailed\x12%\n" +
-	"\x0eteardown_error\x18\a \x01(\tR\rteardownError\"\xa4\x02\n" +
+	"\x0eteardown_error\x18\a \x01(\tR\rteardownError\x125\n" +
+	"\x06checks\x18\b \x03(\v2\x1d.assay.session.v1.ScriptCheckR\x06checks\x12%\n" +
+	"\x0echecks_omitted\x18\t \x01(\x03R\rchecksOmitted\x12)\n" +
+	"\x10trend_statistics\x18\n" +
+	" \x03(\tR\x0ftrendStatistics\x12\x1b\n" +
+	"\ttime_unit\x18\v \x01(\tR\btimeUnit\x12\x1e\n" +
+	"\n" +
+	"summarizes\x18\f \x01(\bR\n" +
+	"summarizes\"e\n" +
+	"\vScriptCheck\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
+	"\x06passes\x18\x03 \x01(\x03R\x06passes\x12\x14\n" +
+	"\x05fails\x18\x04 \x01(\x03R\x05fails\"\xa4\x02\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12)\n" +
@@ -4204,11 +4846,13 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x04last\x18\b \x01(\x01R\x04last\x120\n" +
 	"\x14last_at_microseconds\x18\t \x01(\x03R\x12lastAtMicroseconds\x12\x16\n" +
 	"\x06values\x18\n" +
-	" \x01(\fR\x06values\"[\n" +
+	" \x01(\fR\x06values\"\xae\x01\n" +
 	"\x0fScriptThreshold\x12\x16\n" +
 	"\x06metric\x18\x01 \x01(\tR\x06metric\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x18\n" +
-	"\aaborted\x18\x03 \x01(\bR\aaborted*l\n" +
+	"\aaborted\x18\x03 \x01(\bR\aaborted\x12\"\n" +
+	"\rabort_on_fail\x18\x04 \x01(\bR\vabortOnFail\x12-\n" +
+	"\x12delay_microseconds\x18\x05 \x01(\x03R\x11delayMicroseconds*l\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSTAGE_WARMUP\x10\x01\x12\x15\n" +
@@ -4243,7 +4887,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),              // 0: assay.session.v1.Stage
 	(Role)(0),               // 1: assay.session.v1.Role
@@ -4259,118 +4903,135 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*Plan)(nil),            // 11: assay.session.v1.Plan
 	(*TLS)(nil),             // 12: assay.session.v1.TLS
 	(*PlannedRequest)(nil),  // 13: assay.session.v1.PlannedRequest
-	(*Header)(nil),          // 14: assay.session.v1.Header
-	(*Form)(nil),            // 15: assay.session.v1.Form
-	(*FormField)(nil),       // 16: assay.session.v1.FormField
-	(*ArrivalShare)(nil),    // 17: assay.session.v1.ArrivalShare
-	(*ThinkTime)(nil),       // 18: assay.session.v1.ThinkTime
-	(*Amount)(nil),          // 19: assay.session.v1.Amount
-	(*Segment)(nil),         // 20: assay.session.v1.Segment
-	(*Script)(nil),          // 21: assay.session.v1.Script
-	(*Ready)(nil),           // 22: assay.session.v1.Ready
-	(*Start)(nil),           // 23: assay.session.v1.Start
-	(*StageEnded)(nil),      // 24: assay.session.v1.StageEnded
-	(*Release)(nil),         // 25: assay.session.v1.Release
-	(*End)(nil),             // 26: assay.session.v1.End
-	(*Sample)(nil),          // 27: assay.session.v1.Sample
-	(*Watch)(nil),           // 28: assay.session.v1.Watch
-	(*ProbeSucceeded)(nil),  // 29: assay.session.v1.ProbeSucceeded
-	(*ProbeResult)(nil),     // 30: assay.session.v1.ProbeResult
-	(*Handshake)(nil),       // 31: assay.session.v1.Handshake
-	(*ProbeFailed)(nil),     // 32: assay.session.v1.ProbeFailed
-	(*Failure)(nil),         // 33: assay.session.v1.Failure
-	(*ScriptState)(nil),     // 34: assay.session.v1.ScriptState
-	(*SetupData)(nil),       // 35: assay.session.v1.SetupData
-	(*Histogram)(nil),       // 36: assay.session.v1.Histogram
-	(*Counts)(nil),          // 37: assay.session.v1.Counts
-	(*Measure)(nil),         // 38: assay.session.v1.Measure
-	(*ClientSample)(nil),    // 39: assay.session.v1.ClientSample
-	(*LevelTotals)(nil),     // 40: assay.session.v1.LevelTotals
-	(*ClientTotals)(nil),    // 41: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),    // 42: assay.session.v1.ServerSample
-	(*ServerUsage)(nil),     // 43: assay.session.v1.ServerUsage
-	(*BackendUsage)(nil),    // 44: assay.session.v1.BackendUsage
-	(*ScriptTotals)(nil),    // 45: assay.session.v1.ScriptTotals
-	(*Tool)(nil),            // 46: assay.session.v1.Tool
-	(*ScriptMetric)(nil),    // 47: assay.session.v1.ScriptMetric
-	(*ScriptThreshold)(nil), // 48: assay.session.v1.ScriptThreshold
-	nil,                     // 49: assay.session.v1.Plan.LengthsEntry
-	nil,                     // 50: assay.session.v1.Script.TagsEntry
-	nil,                     // 51: assay.session.v1.Watch.ContainersEntry
+	(*Page)(nil),            // 14: assay.session.v1.Page
+	(*Header)(nil),          // 15: assay.session.v1.Header
+	(*Form)(nil),            // 16: assay.session.v1.Form
+	(*FormField)(nil),       // 17: assay.session.v1.FormField
+	(*ArrivalShare)(nil),    // 18: assay.session.v1.ArrivalShare
+	(*ThinkTime)(nil),       // 19: assay.session.v1.ThinkTime
+	(*Amount)(nil),          // 20: assay.session.v1.Amount
+	(*Segment)(nil),         // 21: assay.session.v1.Segment
+	(*Script)(nil),          // 22: assay.session.v1.Script
+	(*Ready)(nil),           // 23: assay.session.v1.Ready
+	(*Start)(nil),           // 24: assay.session.v1.Start
+	(*StageEnded)(nil),      // 25: assay.session.v1.StageEnded
+	(*Release)(nil),         // 26: assay.session.v1.Release
+	(*End)(nil),             // 27: assay.session.v1.End
+	(*Sample)(nil),          // 28: assay.session.v1.Sample
+	(*Watch)(nil),           // 29: assay.session.v1.Watch
+	(*ProbeSucceeded)(nil),  // 30: assay.session.v1.ProbeSucceeded
+	(*ProbeResult)(nil),     // 31: assay.session.v1.ProbeResult
+	(*Handshake)(nil),       // 32: assay.session.v1.Handshake
+	(*ProbeFailed)(nil),     // 33: assay.session.v1.ProbeFailed
+	(*Failure)(nil),         // 34: assay.session.v1.Failure
+	(*ScriptState)(nil),     // 35: assay.session.v1.ScriptState
+	(*ScriptMetrics)(nil),   // 36: assay.session.v1.ScriptMetrics
+	(*Summarize)(nil),       // 37: assay.session.v1.Summarize
+	(*ScriptSummary)(nil),   // 38: assay.session.v1.ScriptSummary
+	(*SummaryFile)(nil),     // 39: assay.session.v1.SummaryFile
+	(*TearDown)(nil),        // 40: assay.session.v1.TearDown
+	(*SetupData)(nil),       // 41: assay.session.v1.SetupData
+	(*Histogram)(nil),       // 42: assay.session.v1.Histogram
+	(*Counts)(nil),          // 43: assay.session.v1.Counts
+	(*Measure)(nil),         // 44: assay.session.v1.Measure
+	(*ClientSample)(nil),    // 45: assay.session.v1.ClientSample
+	(*LevelTotals)(nil),     // 46: assay.session.v1.LevelTotals
+	(*ClientTotals)(nil),    // 47: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),    // 48: assay.session.v1.ServerSample
+	(*ServerUsage)(nil),     // 49: assay.session.v1.ServerUsage
+	(*BackendUsage)(nil),    // 50: assay.session.v1.BackendUsage
+	(*ScriptTotals)(nil),    // 51: assay.session.v1.ScriptTotals
+	(*ScriptCheck)(nil),     // 52: assay.session.v1.ScriptCheck
+	(*Tool)(nil),            // 53: assay.session.v1.Tool
+	(*ScriptMetric)(nil),    // 54: assay.session.v1.ScriptMetric
+	(*ScriptThreshold)(nil), // 55: assay.session.v1.ScriptThreshold
+	nil,                     // 56: assay.session.v1.Plan.LengthsEntry
+	nil,                     // 57: assay.session.v1.Script.TagsEntry
+	nil,                     // 58: assay.session.v1.Watch.ContainersEntry
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	6,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
 	8,  // 1: assay.session.v1.PodMessage.ping:type_name -> assay.session.v1.Ping
-	22, // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
-	24, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
-	39, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	41, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
-	29, // 6: assay.session.v1.PodMessage.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
-	32, // 7: assay.session.v1.PodMessage.probe_failed:type_name -> assay.session.v1.ProbeFailed
-	42, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
-	33, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
-	34, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
-	7,  // 11: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
-	9,  // 12: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
-	10, // 13: assay.session.v1.ManagerMessage.prepare:type_name -> assay.session.v1.Prepare
-	23, // 14: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
-	25, // 15: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
-	28, // 16: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
-	27, // 17: assay.session.v1.ManagerMessage.sample:type_name -> assay.session.v1.Sample
-	35, // 18: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
-	26, // 19: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
-	1,  // 20: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
-	22, // 21: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
-	23, // 22: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
-	5,  // 23: assay.session.v1.Hello.protocol:type_name -> assay.session.v1.Protocol
-	29, // 24: assay.session.v1.Hello.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
-	34, // 25: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
-	5,  // 26: assay.session.v1.Welcome.protocol:type_name -> assay.session.v1.Protocol
-	11, // 27: assay.session.v1.Prepare.plan:type_name -> assay.session.v1.Plan
-	12, // 28: assay.session.v1.Plan.tls:type_name -> assay.session.v1.TLS
-	13, // 29: assay.session.v1.Plan.requests:type_name -> assay.session.v1.PlannedRequest
-	49, // 30: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
-	15, // 31: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
-	17, // 32: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
-	18, // 33: assay.session.v1.Plan.think_time:type_name -> assay.session.v1.ThinkTime
-	19, // 34: assay.session.v1.Plan.warmup:type_name -> assay.session.v1.Amount
-	19, // 35: assay.session.v1.Plan.measurement:type_name -> assay.session.v1.Amount
-	21, // 36: assay.session.v1.Plan.script:type_name -> assay.session.v1.Script
-	14, // 37: assay.session.v1.PlannedRequest.headers:type_name -> assay.session.v1.Header
-	16, // 38: assay.session.v1.Form.fields:type_name -> assay.session.v1.FormField
-	20, // 39: assay.session.v1.Amount.profile:type_name -> assay.session.v1.Segment
-	50, // 40: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
-	0,  // 41: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
-	0,  // 42: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
-	0,  // 43: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
-	12, // 44: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
-	51, // 45: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
-	30, // 46: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
-	31, // 47: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
-	2,  // 48: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
-	37, // 49: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
-	36, // 50: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
-	0,  // 51: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
-	38, // 52: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
-	38, // 53: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
-	38, // 54: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	37, // 55: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	40, // 56: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
-	45, // 57: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
-	46, // 58: assay.session.v1.ClientTotals.tool:type_name -> assay.session.v1.Tool
-	40, // 59: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
-	43, // 60: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
-	44, // 61: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	43, // 62: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
-	47, // 63: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
-	48, // 64: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	3,  // 65: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
-	4,  // 66: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
-	66, // [66:67] is the sub-list for method output_type
-	65, // [65:66] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	23, // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
+	25, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
+	45, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
+	47, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	30, // 6: assay.session.v1.PodMessage.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
+	33, // 7: assay.session.v1.PodMessage.probe_failed:type_name -> assay.session.v1.ProbeFailed
+	48, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	34, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
+	35, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
+	36, // 11: assay.session.v1.PodMessage.script_metrics:type_name -> assay.session.v1.ScriptMetrics
+	38, // 12: assay.session.v1.PodMessage.script_summary:type_name -> assay.session.v1.ScriptSummary
+	7,  // 13: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
+	9,  // 14: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
+	10, // 15: assay.session.v1.ManagerMessage.prepare:type_name -> assay.session.v1.Prepare
+	24, // 16: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
+	26, // 17: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
+	29, // 18: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
+	28, // 19: assay.session.v1.ManagerMessage.sample:type_name -> assay.session.v1.Sample
+	41, // 20: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
+	37, // 21: assay.session.v1.ManagerMessage.summarize:type_name -> assay.session.v1.Summarize
+	40, // 22: assay.session.v1.ManagerMessage.tear_down:type_name -> assay.session.v1.TearDown
+	27, // 23: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
+	1,  // 24: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
+	23, // 25: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
+	24, // 26: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
+	5,  // 27: assay.session.v1.Hello.protocol:type_name -> assay.session.v1.Protocol
+	30, // 28: assay.session.v1.Hello.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
+	35, // 29: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
+	5,  // 30: assay.session.v1.Welcome.protocol:type_name -> assay.session.v1.Protocol
+	11, // 31: assay.session.v1.Prepare.plan:type_name -> assay.session.v1.Plan
+	12, // 32: assay.session.v1.Plan.tls:type_name -> assay.session.v1.TLS
+	13, // 33: assay.session.v1.Plan.requests:type_name -> assay.session.v1.PlannedRequest
+	56, // 34: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
+	16, // 35: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
+	18, // 36: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
+	19, // 37: assay.session.v1.Plan.think_time:type_name -> assay.session.v1.ThinkTime
+	20, // 38: assay.session.v1.Plan.warmup:type_name -> assay.session.v1.Amount
+	20, // 39: assay.session.v1.Plan.measurement:type_name -> assay.session.v1.Amount
+	22, // 40: assay.session.v1.Plan.script:type_name -> assay.session.v1.Script
+	14, // 41: assay.session.v1.Plan.pages:type_name -> assay.session.v1.Page
+	15, // 42: assay.session.v1.PlannedRequest.headers:type_name -> assay.session.v1.Header
+	13, // 43: assay.session.v1.Page.document:type_name -> assay.session.v1.PlannedRequest
+	17, // 44: assay.session.v1.Form.fields:type_name -> assay.session.v1.FormField
+	21, // 45: assay.session.v1.Amount.profile:type_name -> assay.session.v1.Segment
+	57, // 46: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
+	0,  // 47: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
+	0,  // 48: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
+	0,  // 49: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
+	12, // 50: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
+	58, // 51: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
+	31, // 52: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
+	32, // 53: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
+	2,  // 54: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
+	54, // 55: assay.session.v1.ScriptMetrics.metrics:type_name -> assay.session.v1.ScriptMetric
+	55, // 56: assay.session.v1.ScriptMetrics.thresholds:type_name -> assay.session.v1.ScriptThreshold
+	39, // 57: assay.session.v1.ScriptSummary.files:type_name -> assay.session.v1.SummaryFile
+	43, // 58: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
+	42, // 59: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
+	0,  // 60: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
+	44, // 61: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
+	44, // 62: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	44, // 63: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	43, // 64: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	46, // 65: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	51, // 66: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
+	53, // 67: assay.session.v1.ClientTotals.tool:type_name -> assay.session.v1.Tool
+	46, // 68: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
+	49, // 69: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
+	50, // 70: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	49, // 71: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
+	54, // 72: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
+	55, // 73: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
+	52, // 74: assay.session.v1.ScriptTotals.checks:type_name -> assay.session.v1.ScriptCheck
+	3,  // 75: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
+	4,  // 76: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
+	76, // [76:77] is the sub-list for method output_type
+	75, // [75:76] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -4390,6 +5051,8 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*PodMessage_ServerSample)(nil),
 		(*PodMessage_Failure)(nil),
 		(*PodMessage_ScriptState)(nil),
+		(*PodMessage_ScriptMetrics)(nil),
+		(*PodMessage_ScriptSummary)(nil),
 	}
 	file_internal_session_sessionpb_session_proto_msgTypes[1].OneofWrappers = []any{
 		(*ManagerMessage_Welcome)(nil),
@@ -4400,6 +5063,8 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*ManagerMessage_Watch)(nil),
 		(*ManagerMessage_Sample)(nil),
 		(*ManagerMessage_SetupData)(nil),
+		(*ManagerMessage_Summarize)(nil),
+		(*ManagerMessage_TearDown)(nil),
 		(*ManagerMessage_End)(nil),
 	}
 	type x struct{}
@@ -4408,7 +5073,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   49,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
