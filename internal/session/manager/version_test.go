@@ -175,7 +175,7 @@ func TestProtocolMismatchLeavesOthersAlone(t *testing.T) {
 // TestRejectedPodEnds checks that Run returns the reason at once.
 func TestRejectedPodEnds(t *testing.T) {
 	b := newBench(t)
-	b.protocol = &sessionpb.Protocol{Version: 4, MinVersion: 3}
+	b.protocol = &sessionpb.Protocol{Version: 5, MinVersion: 4}
 	err := <-b.join(clientOf("run", 0)).ended
 	if err == nil || !strings.Contains(err.Error(), "session protocol mismatch: the pod speaks version 3") {
 		t.Errorf("Run: %v", err)
