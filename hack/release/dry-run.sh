@@ -55,9 +55,9 @@ for image in assay assay-load; do
   digest=$(sed -n "s|.*/$image:$version@||p" "$release/images.txt")
   [[ $(crane digest "$name") == "$digest" ]] || fail "$name hasn't the digest of images.txt"
   quietly crane validate --remote "$name"
-  quietly crane pull --format oci "$name" "$dir/$image"
+  quietly crane pull --format oci "$name" "$dir/layout-$image"
   for blob in "$work/images/$image"/blobs/sha256/*; do
-    cmp "$blob" "$dir/$image/blobs/sha256/${blob##*/}"
+    cmp "$blob" "$dir/layout-$image/blobs/sha256/${blob##*/}"
   done
   for platform in $IMAGE_PLATFORMS; do
     case $image in
