@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/assay-dev/assay v0.0.0
 	github.com/google/go-cmp v0.7.0
+	github.com/prometheus/procfs v0.23.0
 	github.com/spf13/cobra v1.10.2
 	go.k6.io/k6/v2 v2.2.0
 	golang.org/x/net v0.60.0
@@ -85,7 +86,6 @@ require (
 	github.com/prometheus/client_golang v1.25.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
-	github.com/prometheus/procfs v0.23.0 // indirect
 	github.com/r3labs/sse/v2 v2.10.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/serenize/snaker v0.0.0-20201027110005-a7ad2135616e // indirect

@@ -2,12 +2,14 @@ package live
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -41,7 +43,7 @@ func (f *feed) next(run *v1alpha1.BenchmarkRun) *live.Update {
 	f.sessions.Follow(uid, replicas, &f.figures)
 	u := &live.Update{
 		UID: uid, State: stateOf(run), Now: o.Now, Start: o.Starts[sessionpb.Stage_STAGE_MEASUREMENT], Clients: replicas,
-		Counts: f.figures.Counts,
+		Counts: f.figures.Counts, Script: scriptOf(&o),
 	}
 	for _, c := range o.Clients {
 		if c.Connected {
@@ -61,6 +63,28 @@ func (f *feed) next(run *v1alpha1.BenchmarkRun) *live.Update {
 	u.Findings = f.judge(run, &o, u.Passed())
 	f.state = u
 	return f.since(u)
+}
+
+// scriptOf merges the metrics of a script that clients have sent so far. It returns nil if none has sent any.
+func scriptOf(o *session.Observation) *live.Script {
+	var all [][]k6metric.Metric
+	s := &live.Script{}
+	for _, i := range slices.Sorted(maps.Keys(o.Clients)) {
+		if sent := o.Clients[i].Metrics; sent != nil {
+			all = append(all, sent.Metrics)
+			s.Clients++
+			s.Omitted = max(s.Omitted, sent.Omitted)
+		}
+	}
+	if s.Clients == 0 {
+		return nil
+	}
+	merged, omitted := k6metric.Merge(all...)
+	s.Omitted += omitted
+	for i := range merged {
+		s.Metrics = append(s.Metrics, merged[i].Summarize())
+	}
+	return s
 }
 
 // since returns what of a state is new.

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
@@ -38,6 +39,7 @@ type world struct {
 	length int64
 	width  int64
 	failed int64
+	script []k6metric.Metric // of the client
 	ticks  chan time.Time
 	server *Server
 	url    string
@@ -112,9 +114,13 @@ func (w *world) Check(r *http.Request, _ types.NamespacedName) (string, int, err
 func (w *world) Observe(string) session.Observation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	o := session.ClientState{Connected: true}
+	if w.script != nil {
+		o.Metrics = &session.ScriptMetrics{Metrics: w.script, Omitted: 2}
+	}
 	return session.Observation{
 		Starts: map[sessionpb.Stage]int64{sessionpb.Stage_STAGE_MEASUREMENT: startTime}, Now: startTime + w.length*1_000_000 + 300_000,
-		Clients: map[int]session.ClientState{0: {Connected: true}},
+		Clients: map[int]session.ClientState{0: o},
 	}
 }
 

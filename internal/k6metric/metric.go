@@ -6,6 +6,8 @@ package k6metric
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
 )
@@ -236,4 +238,28 @@ func (s *Summary) Mean() float64 {
 		return 0
 	}
 	return s.Sum / float64(s.Samples)
+}
+
+// Figures returns the figures that the metric's kind has, with its unit, as text.
+func (m *Summary) Figures() string {
+	value := func(v float64) string {
+		text := strconv.FormatFloat(v, 'g', 6, 64)
+		if m.Unit != None {
+			text += " " + string(m.Unit)
+		}
+		return text
+	}
+	switch m.Kind {
+	case Counter:
+		return value(m.Sum)
+	case Gauge:
+		return fmt.Sprintf("%s (min %s, max %s)", value(m.Last), value(m.Min), value(m.Max))
+	case Rate:
+		return fmt.Sprintf("%.2f%% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
+	}
+	parts := []string{"avg " + value(m.Mean()), "min " + value(m.Min)}
+	for i, v := range m.Percentiles[:min(len(m.Percentiles), len(percentile.Common))] { // other versions have more or fewer
+		parts = append(parts, fmt.Sprintf("p%s %s", percentile.Common[i], value(v)))
+	}
+	return strings.Join(append(parts, "max "+value(m.Max)), ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -80,8 +81,21 @@ type Update struct {
 	// Counts and Latency are those of all these seconds. Latency is of successful requests' total times; nil without any.
 	Counts  result.Counts   `json:"counts"`
 	Latency *result.Summary `json:"latency,omitempty"`
+	// Script has the metrics of the run's k6 script so far; nil before the first, and for other loads.
+	Script *Script `json:"script,omitempty"`
 	// Findings are the reasons to distrust what was measured so far.
 	Findings []Finding `json:"findings,omitempty"`
+}
+
+// Script has the metrics of a k6 script since its start, merged over all clients that have sent any.
+type Script struct {
+	// Clients is the number of these clients.
+	Clients int `json:"clients"`
+	// Metrics begin with those that thresholds with abortOnFail refer to, whose percentiles are within 0.1%. Those of other
+	// trends are within 1%.
+	Metrics []k6metric.Summary `json:"metrics"`
+	// Omitted is the number of metrics of one client, the worst, that are missing since there are too many.
+	Omitted int64 `json:"omitted,omitempty"`
 }
 
 // Progress is the progress of a stage over all clients.

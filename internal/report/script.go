@@ -1,12 +1,8 @@
 package report
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/k6metric"
-	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -42,7 +38,7 @@ func writeScript(w *paper, r *result.Result) {
 	}
 	for i := range s.Metrics {
 		m := &s.Metrics[i]
-		w.printf("  %-*s  %s\n", min(width, 60), m.Name, figures(m))
+		w.printf("  %-*s  %s\n", min(width, 60), m.Name, m.Figures())
 	}
 }
 
@@ -65,27 +61,4 @@ func writeSummaryFiles(w *paper, s *result.ScriptSummary) {
 	if s.Omitted > 0 {
 		line(w, "Omitted files:", "%d", s.Omitted)
 	}
-}
-
-func figures(m *k6metric.Summary) string {
-	value := func(v float64) string {
-		text := strconv.FormatFloat(v, 'g', 6, 64)
-		if m.Unit != k6metric.None {
-			text += " " + string(m.Unit)
-		}
-		return text
-	}
-	switch m.Kind {
-	case k6metric.Counter:
-		return value(m.Sum)
-	case k6metric.Gauge:
-		return fmt.Sprintf("%s (min %s, max %s)", value(m.Last), value(m.Min), value(m.Max))
-	case k6metric.Rate:
-		return fmt.Sprintf("%.2f%% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
-	}
-	parts := []string{"avg " + value(m.Mean()), "min " + value(m.Min)}
-	for i, v := range m.Percentiles[:min(len(m.Percentiles), len(percentile.Common))] { // other versions have more or fewer
-		parts = append(parts, fmt.Sprintf("p%s %s", percentile.Common[i], value(v)))
-	}
-	return strings.Join(append(parts, "max "+value(m.Max)), ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
@@ -75,7 +78,9 @@ func (p *process) run(ctx context.Context) (*ran, error) {
 		return nil, err
 	}
 	r := &ran{started: time.Now()}
+	peak := watchPeak(command.Process.Pid)
 	err = command.Wait()
+	resident := peak()
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
@@ -84,14 +89,43 @@ func (p *process) run(ctx context.Context) (*ran, error) {
 	}
 	r.output = output.kept.Bytes()
 	r.usage = usage.Read().Since(before)
-	// Only the tool generates load: this process's runtime says nothing about it.
-	r.usage.SchedulingLatencyP99, r.usage.GCPause, r.usage.GCPauseMax = 0, 0, 0
+	// Only the tool generates load: this process's runtime and memory say nothing about it.
+	r.usage.SchedulingLatencyP99, r.usage.GCPause, r.usage.GCPauseMax, r.usage.MaxResident = 0, 0, 0, resident
 	r.usage.UserCPU += command.ProcessState.UserTime().Microseconds()
 	r.usage.SystemCPU += command.ProcessState.SystemTime().Microseconds()
-	if used, is := command.ProcessState.SysUsage().(*syscall.Rusage); is {
-		r.usage.MaxResident = max(r.usage.MaxResident, used.Maxrss<<10)
-	}
 	return r, nil
+}
+
+// peakInterval is the interval at which watchPeak looks.
+const peakInterval = 100 * time.Millisecond
+
+// watchPeak watches the peak resident size of a process, in bytes, until the function that it returns is called, which
+// returns it. What getrusage(2) says of a child that has ended is of no use: it includes the size of this process, whose
+// memory the child had until it executed its program.
+func watchPeak(pid int) (end func() int64) {
+	done, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		ticker := time.NewTicker(peakInterval)
+		defer ticker.Stop()
+		largest := int64(0)
+		for {
+			if p, err := procfs.NewProc(pid); err == nil {
+				if status, err := p.NewStatus(); err == nil { // otherwise it has just ended
+					largest = max(largest, int64(min(status.VmHWM, math.MaxInt64)))
+				}
+			}
+			select {
+			case <-ticker.C:
+			case <-done:
+				peak <- largest
+				return
+			}
+		}
+	}()
+	return func() int64 {
+		close(done)
+		return <-peak
+	}
 }
 
 // bounded keeps the first bytes that are written to it.

@@ -49,13 +49,13 @@ func slower(r *wrapper.Run) *wrapper.Run {
 
 // handshakes makes each request open a connection, for which the server signs with an RSA key of 3072 bits. Without that
 // nginx needs less CPU time for a request than the client has, and httpd not much more, so that the client would be
-// saturated. With 2048 bits nginx needs 0.6 ms and the client 0.4, with 3072 bits 2 ms and 0.7. A server that makes 300
+// saturated. With 2048 bits nginx needs 0.6 ms and the client 0.4, with 3072 bits 2 ms and 0.7. A server that makes 200
 // handshakes/s comes to the 10,000 requests of TooFewSamples.
 func handshakes(r *wrapper.Run) *wrapper.Run {
 	r.Spec.Target.TLS = &v1alpha1.TLS{Certificate: &v1alpha1.Certificate{
 		SelfSigned: &v1alpha1.SelfSigned{}, PrivateKey: &v1alpha1.PrivateKey{Size: ptr.To(int32(3072))},
 	}}
-	return r.KeepAlive(v1alpha1.Disabled).Seconds(25, 34)
+	return r.KeepAlive(v1alpha1.Disabled).Seconds(25, 50)
 }
 
 // undisturbed says how much of what would be a finding there was although nothing is wrong: what others had of the

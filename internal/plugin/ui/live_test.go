@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/result"
@@ -51,6 +52,18 @@ func TestLive(t *testing.T) {
 	page.has("findings", "ErrorsDominate")
 	if html := page.parts["findings"]; !strings.Contains(html, "since 3s") || !strings.Contains(html, "12% &lt;failed&gt;.") {
 		t.Error(html)
+	}
+	if strings.Contains(page.parts["script"], "<table") {
+		t.Errorf("metrics of no script: %s", page.parts["script"])
+	}
+	scripted := measured(5)
+	scripted.Script = &live.Script{Clients: 2, Omitted: 3, Metrics: []k6metric.Summary{{Name: "<b>sold", Kind: k6metric.Counter, Samples: 7, Sum: 12}}}
+	s.live.put(scripted)
+	page.has("script", "&lt;b&gt;sold")
+	for _, want := range []string{"<td>12</td>", "3 more metrics"} {
+		if !strings.Contains(page.parts["script"], want) {
+			t.Errorf("metrics of the script lack %q: %s", want, page.parts["script"])
+		}
 	}
 	s.live.end(errors.New("the leader has changed"))
 	page.has("figures", "From the status")

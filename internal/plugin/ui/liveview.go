@@ -113,12 +113,18 @@ type livePage struct {
 	Fallback string
 	Findings []finding
 	Plots    []*html.Drawing
+	// Script are the metrics of a k6 script so far, OmittedMetrics the number of those that are missing.
+	Script         []metric
+	OmittedMetrics string
 	// Percent is the completed share of the state's load, empty if it is unknown. Remaining is how long it will last.
 	Percent, Remaining string
 }
 
 // figure is a number with what it is.
 type figure struct{ Label, Value, Unit string }
+
+// metric is a metric of a k6 script with its figures as text.
+type metric struct{ Name, Figures string }
 
 // finding is a finding so far.
 type finding struct {
@@ -155,6 +161,15 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
 			{"requests/s", rate(progress.RequestsPerSecond), ""},
 			{"requests", count(ptr.Deref(progress.Requests, 0)), ""},
 			{"failed", share(ptr.Deref(progress.Errors, 0), ptr.Deref(progress.Requests, 0)), ""},
+		}
+	}
+	if u != nil && u.Script != nil {
+		for i := range u.Script.Metrics {
+			m := &u.Script.Metrics[i]
+			p.Script = append(p.Script, metric{printable.Text(m.Name), printable.Text(m.Figures())})
+		}
+		if u.Script.Omitted > 0 {
+			p.OmittedMetrics = count(u.Script.Omitted)
 		}
 	}
 	if p.Measuring {

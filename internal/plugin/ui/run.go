@@ -205,7 +205,7 @@ func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
 		parts := s.noticePart(s.runs)
 		p := view.page(current)
 		p.Fallback = reason
-		for name, data := range map[string]any{"head": headOf(current), "figures": p, "findings": p, "plots": p} {
+		for name, data := range map[string]any{"head": headOf(current), "figures": p, "findings": p, "plots": p, "script": p} {
 			html, err := execute(name, data)
 			if err != nil {
 				html = []byte(err.Error())
