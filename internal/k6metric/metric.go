@@ -241,25 +241,25 @@ func (s *Summary) Mean() float64 {
 }
 
 // Figures returns the figures that the metric's kind has, with its unit, as text.
-func (m *Summary) Figures() string {
+func (s *Summary) Figures() string {
 	value := func(v float64) string {
 		text := strconv.FormatFloat(v, 'g', 6, 64)
-		if m.Unit != None {
-			text += " " + string(m.Unit)
+		if s.Unit != None {
+			text += " " + string(s.Unit)
 		}
 		return text
 	}
-	switch m.Kind {
+	switch s.Kind {
 	case Counter:
-		return value(m.Sum)
+		return value(s.Sum)
 	case Gauge:
-		return fmt.Sprintf("%s (min %s, max %s)", value(m.Last), value(m.Min), value(m.Max))
+		return fmt.Sprintf("%s (min %s, max %s)", value(s.Last), value(s.Min), value(s.Max))
 	case Rate:
-		return fmt.Sprintf("%.2f%% (%.0f of %d)", 100*m.Mean(), m.Sum, m.Samples)
+		return fmt.Sprintf("%.2f%% (%.0f of %d)", 100*s.Mean(), s.Sum, s.Samples)
 	}
-	parts := []string{"avg " + value(m.Mean()), "min " + value(m.Min)}
-	for i, v := range m.Percentiles[:min(len(m.Percentiles), len(percentile.Common))] { // other versions have more or fewer
+	parts := []string{"avg " + value(s.Mean()), "min " + value(s.Min)}
+	for i, v := range s.Percentiles[:min(len(s.Percentiles), len(percentile.Common))] { // other versions have more or fewer
 		parts = append(parts, fmt.Sprintf("p%s %s", percentile.Common[i], value(v)))
 	}
-	return strings.Join(append(parts, "max "+value(m.Max)), ", ")
+	return strings.Join(append(parts, "max "+value(s.Max)), ", ")
 }

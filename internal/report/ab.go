@@ -9,7 +9,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
 )
 
 // block holds the figures of one block of a report: those of a client, or of all merged.
@@ -93,7 +92,7 @@ func writeAB(w *paper, r *result.Result, b block) {
 	line("Complete requests:", "%d", c.Requests)
 	line("Failed requests:", "%d", c.Errors.Total())
 	writeFailures(w, c.Errors)
-	zeros := map[string]bool{"keepAlive": r.Run.KeepAlive && r.Run.Tool != session.ToolSiege, "tlsResumed": usedTLS(r)} // siege doesn't count them
+	zeros := map[string]bool{"keepAlive": r.Run.KeepAlive && r.Run.Tool != result.ToolSiege, "tlsResumed": usedTLS(r)} // siege doesn't count them
 	for i := range result.Counters {
 		f := &result.Counters[i]
 		if n := *f.Of(&c); f.Label != "" && (n > 0 || zeros[f.Name]) {

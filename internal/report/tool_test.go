@@ -7,12 +7,12 @@ import (
 
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/reporttest"
-	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // TestKeepAliveRequestsOfTools checks that a report has only those that the tool counts.
 func TestKeepAliveRequestsOfTools(t *testing.T) {
-	for tool, want := range map[string]bool{"": true, session.ToolAB: true, session.ToolSiege: false} {
+	for tool, want := range map[string]bool{"": true, result.ToolAB: true, result.ToolSiege: false} {
 		r := reporttest.Tomcat()
 		r.Run.Tool, r.Run.KeepAlive, r.Merged.KeepAlive = tool, true, 0
 		for i := range r.Clients {

@@ -13,6 +13,12 @@ const (
 	maxToolSum = 1 << 52
 )
 
+// The load generators that may replace a client's own.
+const (
+	ToolAB    = "AB"
+	ToolSiege = "Siege"
+)
+
 // Tool holds what a load generator other than Assay's own printed about a client's times. They are
 // those of the total time of a request in microseconds, to within what the tool prints, and Unknown if
 // it doesn't print them.

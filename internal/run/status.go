@@ -11,7 +11,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
 )
 
 func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
@@ -37,7 +36,7 @@ func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	}
 	if r.Run.Tool != "" { // which prints neither
 		s.BytesSent = nil
-		if r.Run.Tool == session.ToolSiege {
+		if r.Run.Tool == result.ToolSiege {
 			s.BodyBytesReceived, s.KeepAliveRequests = nil, nil
 		}
 	}

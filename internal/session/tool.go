@@ -7,12 +7,6 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// The load generators that may replace a client's own.
-const (
-	ToolAB    = "AB"
-	ToolSiege = "Siege"
-)
-
 // ToolProgram is the path of the client's program in the image of a tool.
 const ToolProgram = "/assay/bin/assay-load"
 
@@ -21,7 +15,7 @@ func (p *Plan) checkTool() error {
 	switch {
 	case p.Tool == "":
 		return nil
-	case p.Tool != ToolAB && p.Tool != ToolSiege:
+	case p.Tool != result.ToolAB && p.Tool != result.ToolSiege:
 		return fmt.Errorf("tool %q", p.Tool)
 	case len(p.Requests) != 1 || p.Requests[0].Method != "" || len(p.Requests[0].Headers) > 0 || p.TLS != nil || p.Streams > 0 ||
 		p.Authentication != "" || p.Cookies || p.Arrivals != nil || p.ThinkTime != nil || len(p.Measurement.Profile) > 0:

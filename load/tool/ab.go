@@ -13,7 +13,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
 )
 
 const (
@@ -93,7 +92,7 @@ var (
 // the kind status here, unless they may be among those that failed otherwise.
 func parseAB(report, percentiles string) (f *figures, length int64, err error) {
 	p := parser{text: report}
-	f = &figures{totals: result.Totals{Tool: &result.Tool{Name: session.ToolAB, Version: p.text1(abVersion)}}}
+	f = &figures{totals: result.Totals{Tool: &result.Tool{Name: result.ToolAB, Version: p.text1(abVersion)}}}
 	c := &f.totals.Counts
 	f.microseconds = int64(p.seconds("Time taken for tests:", " seconds") * 1e6)
 	c.Requests = p.count("Complete requests:", "")

@@ -67,7 +67,7 @@ func totals(t *testing.T, s *fakesession.Session) result.Totals {
 func TestTools(t *testing.T) {
 	address := serve(t)
 	ballast := bytes.Repeat([]byte{1}, 100<<20) // of this process, whose size isn't the tool's
-	for name, wantKept := range map[string]int64{session.ToolAB: 200, session.ToolSiege: 0} {
+	for name, wantKept := range map[string]int64{result.ToolAB: 200, result.ToolSiege: 0} {
 		p := plan(name, 200)
 		if err := p.Check(); err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestTools(t *testing.T) {
 // TestToolsForATime runs both for a second.
 func TestToolsForATime(t *testing.T) {
 	address := serve(t)
-	for _, name := range []string{session.ToolAB, session.ToolSiege} {
+	for _, name := range []string{result.ToolAB, result.ToolSiege} {
 		p := plan(name, 0)
 		p.Warmup, p.Measurement = nil, session.Amount{DurationMicroseconds: 1_000_000}
 		s, err := runClient(t, p, address, os.Getenv("PATH"))
@@ -124,7 +124,7 @@ func TestHostileTools(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s, err := runClient(t, plan(session.ToolAB, 10), "127.0.0.1:1", directory)
+			s, err := runClient(t, plan(result.ToolAB, 10), "127.0.0.1:1", directory)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsRune(err.Error(), '\x1b') {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -143,7 +143,7 @@ func TestStop(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(directory, "ab"), []byte("#!/bin/sh\n: > '"+marker+"'\nexec /bin/sleep 600\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := fakesession.New(fakesession.Regular(plan(session.ToolAB, 10), "127.0.0.1:1", time.Millisecond))
+	s := fakesession.New(fakesession.Regular(plan(result.ToolAB, 10), "127.0.0.1:1", time.Millisecond))
 	c := New(s, directory, slog.New(slog.DiscardHandler))
 	c.UseDirectory(t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
@@ -198,7 +198,7 @@ func TestPlans(t *testing.T) {
 		"cookies":         func(p *session.Plan) { p.Cookies = true },
 		"a POST":          func(p *session.Plan) { p.Requests[0].Method = "POST" },
 	} {
-		p := plan(session.ToolAB, 10)
+		p := plan(result.ToolAB, 10)
 		change(p)
 		if err := p.Check(); err == nil {
 			t.Errorf("%s: accepted", name)

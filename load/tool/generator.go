@@ -32,6 +32,6 @@ type generator struct {
 
 // generators are the load generators by their names in plans.
 var generators = map[string]generator{
-	session.ToolAB:    {"ab", abArguments, readAB},
-	session.ToolSiege: {"siege", siegeArguments, readSiege},
+	result.ToolAB:    {"ab", abArguments, readAB},
+	result.ToolSiege: {"siege", siegeArguments, readSiege},
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
 )
 
 // siegeSettings is siege's resource file (siege(1)): as many users as wanted, without think time, without
@@ -100,7 +99,7 @@ func parseSiege(output []byte) (*figures, error) {
 	c.BytesReceived = int64(s.DataTransferred * (1 << 20))
 	microseconds := func(seconds float64) int64 { return int64(seconds*1e6 + 0.5) }
 	f.totals.Tool = &result.Tool{
-		Name: session.ToolSiege, Min: microseconds(s.ShortestTransaction), Mean: microseconds(s.ResponseTime),
+		Name: result.ToolSiege, Min: microseconds(s.ShortestTransaction), Mean: microseconds(s.ResponseTime),
 		Max: microseconds(s.LongestTransaction), StdDev: result.Unknown, Percentiles: []int64{},
 	}
 	return f, f.totals.Tool.Check()

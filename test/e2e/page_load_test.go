@@ -87,7 +87,7 @@ func TestPagesOfFront(t *testing.T) {
 				TargetResources("300m", "128Mi").Clients(1, "50m", "64Mi").Retain(v1alpha1.RetainAlways).Obj()
 			target := &run.Spec.Target
 			for name := range pages {
-				target.Content = append(target.Content, v1alpha1.ContentFile{Path: "/" + name, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: "pages", Key: v1alpha1.DataKey(name)}})
+				target.Content = append(target.Content, v1alpha1.ContentFile{Path: "/" + name, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: "pages", Key: name}})
 			}
 			target.Server = v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{
 				MPM: v1alpha1.HTTPDWorker, Forward: []v1alpha1.Forward{{PathSuffix: ".jsp", Backend: "tomcat", Protocol: protocol}},
