@@ -65,14 +65,18 @@ func trimRun(obj any) (any, error) {
 	br.Labels, br.Annotations = nil, nil // users' own
 	br.OwnerReferences = slices.DeleteFunc(br.OwnerReferences, func(owner metav1.OwnerReference) bool { return !ptr.Deref(owner.Controller, false) })
 	spec, status := &br.Spec, &br.Status
+	script := spec.Script
+	if script != nil {
+		script = &v1alpha1.Script{} // only that there is one, whose teardown() may have to run
+	}
 	br.Spec = v1alpha1.BenchmarkRunSpec{
 		Lane: spec.Lane, Suspend: spec.Suspend, PodRetention: spec.PodRetention, TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,
 		Target:  v1alpha1.Target{TLS: spec.Target.TLS},
-		Clients: v1alpha1.Clients{Replicas: spec.Clients.Replicas},
+		Clients: v1alpha1.Clients{Replicas: spec.Clients.Replicas}, Script: script,
 	}
 	kept := v1alpha1.BenchmarkRunStatus{
 		ObservedGeneration: status.ObservedGeneration, AdmissionTime: status.AdmissionTime, CompletionTime: status.CompletionTime,
-		Children: status.Children,
+		Children: status.Children, MeasurementTime: status.MeasurementTime,
 	}
 	for _, c := range status.Conditions {
 		switch c.Type {

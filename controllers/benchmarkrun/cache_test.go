@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -92,6 +94,22 @@ func TestTrimmedRunsAreCleanedUpAlike(t *testing.T) {
 				t.Errorf("trimmed twice (-once +twice):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestTrimmedScriptsAreTornDown checks that another client runs teardown() of a script whose client 0 was lost, also if what
+// is known of the run comes from the cache.
+func TestTrimmedScriptsAreTornDown(t *testing.T) {
+	br := finishedRun(t)
+	br.Spec.Script, br.Spec.Clients.Replicas = &v1alpha1.Script{ConfigMapName: "script"}, ptr.To(int32(2))
+	br.Status.Verdict = v1alpha1.VerdictError
+	meta.SetStatusCondition(&br.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonClientFailed})
+	o := &run.Observed{Job: &batchv1.Job{}}
+	o.Sessions.Clients = map[int]session.ClientState{0: {}, 1: {Connected: true, Script: session.ScriptState{SetupEnded: true}}}
+	for name, known := range map[string]*v1alpha1.BenchmarkRun{"whole": br, "trimmed": trimmed(t, br)} {
+		if plan := run.Decide(known, o, br.Status.CompletionTime.Time); plan.TearDown != 1 || plan.Forget {
+			t.Errorf("%s: client %d runs teardown()", name, plan.TearDown)
+		}
 	}
 }
 
