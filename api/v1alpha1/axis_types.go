@@ -13,7 +13,7 @@ type Axis struct {
 	Name DNSLabel `json:"name,omitempty"`
 
 	// path is the field that gets the values, as a JSON pointer (RFC 6901) into the template's spec,
-	// such as /load/closed/connections. Objects on the way to it are created where they are missing. In
+	// such as /load/closed/connections. Missing objects on the way to it are created. In
 	// a list, a position's element is replaced, and - adds one. An axis has either a path with
 	// values, or options.
 	// +optional

@@ -8,8 +8,7 @@ package v1alpha1
 type StopAt struct {
 	// cpuPercent ends the load when the CPU usage is above this percentage for 3 seconds: of the server
 	// or a backend in percent of its own CPU limit, or of all of them in percent of target.sharedCPU or
-	// else of the sum of their limits. If not set, the CPU usage doesn't end the load; the result then has the breaking
-	// points of 90.
+	// else of the sum of their limits. If not set, no CPU usage ends the load, and the breaking points are those of 90.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=99
 	// +optional

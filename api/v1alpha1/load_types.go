@@ -20,16 +20,14 @@ type Clients struct {
 
 	// placement says on which nodes clients run, relative to the target's: Apart on others only, so
 	// that a run without another node waits and then fails; Prefer on others if there is room;
-	// Together on the target's only. Clients of an external server, whose node is unknown, must have
-	// Prefer. Defaults to Prefer.
+	// Together on the target's only. Clients of an external server must have Prefer. Defaults to Prefer.
 	// +default="Prefer"
 	// +optional
 	Placement ClientPlacement `json:"placement,omitempty"`
 
 	// tool is another load generator that the clients run instead of Assay's own, for comparison with
-	// what others measured by it. Its figures are those that it prints: no client's latencies are exact,
-	// and those of several clients can't be merged. It needs load.closed with one GET request, without
-	// TLS. If not set, clients are Assay's own.
+	// what others measured by it. Its figures are those that it prints, which can't be merged exactly.
+	// It needs load.closed with one GET request, without TLS. If not set, clients are Assay's own.
 	// +optional
 	Tool *ClientTool `json:"tool,omitempty"`
 
@@ -74,10 +72,9 @@ type Load struct {
 	// +optional
 	Order RequestOrder `json:"order,omitempty"`
 
-	// pages makes users load pages, each a document of requests with its elements, as browsers do: the
-	// document first, then its elements over the user's connections. Then closed and the levels of
-	// stages have users, and requests in them are pages. The result has the page times, and counts
-	// rounds: passes of a user through requests. If not set, connections make single requests.
+	// pages makes users load pages as browsers do: first the document, one of requests, then its
+	// elements over the user's connections. closed and the levels of stages then have users, and count
+	// pages. If not set, connections make single requests.
 	// +optional
 	Pages *Pages `json:"pages,omitempty"`
 

@@ -51,8 +51,7 @@ type Target struct {
 
 	// sharedCPU is the number of CPUs that the server and its backends may use together, as if they
 	// ran on one machine of that size; the resources of each still limit that one. The CPUs aren't
-	// exclusive. It needs pod-level resources, which Kubernetes 1.34 and later have. If not set, all
-	// together may use the sum of their resources.
+	// exclusive. It needs Kubernetes 1.34 or later. If not set, all together may use the sum of their resources.
 	// +optional
 	SharedCPU *resource.Quantity `json:"sharedCPU,omitempty"`
 
