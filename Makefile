@@ -346,8 +346,7 @@ test-readers: ## Have HdrHistogram for Java, gnuplot and benchstat read reports
 	@ASSAY_READERS=$$(test/readers/build.sh $(ASSAY_CACHE)/readers) go test ./test/readers/...
 
 .PHONY: test
-test: test-unit test-api test-readers test-modules test-browser test-e2e test-chaos ## Run every test
-	@$(MAKE) test-release IMAGE_PLATFORMS=linux/amd64 PLUGIN_PLATFORMS=linux/amd64
+test: test-unit test-api test-readers test-modules test-browser test-e2e test-chaos ## Run every test that takes minutes; CONTRIBUTING.md lists the others
 
 .PHONY: test-modules
 test-modules: # Test the tools that build the cluster and the images, the dashboard and the alerts, what GitOps tools make of both kinds, and buckets
