@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/plugin/watch"
 )
 
@@ -23,6 +24,7 @@ const fieldOwner = client.FieldOwner("kubectl-assay")
 
 type options struct {
 	streams genericiooptions.IOStreams
+	out     *terminal.Writer // for verdicts
 	cluster *cluster.Cluster
 	dryRun  bool
 }
@@ -53,7 +55,7 @@ func (o *options) run(wait bool, timeout time.Duration) verb {
 		if err := o.say(b, text); err != nil || !wait {
 			return err
 		}
-		return watch.Round(ctx, o.cluster, b.Name, request, timeout, o.streams)
+		return watch.Round(ctx, o.cluster, b.Name, request, timeout, o.streams, o.out)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 )
 
 const long = `Begin, cancel, accept, suspend and resume the rounds of a Benchmark.
@@ -172,6 +173,9 @@ func newVerb(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOSt
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := cluster.ParseOf(args[0], cluster.Benchmark)
 			if err != nil {
+				return err
+			}
+			if o.out, err = terminal.For(cmd, streams.Out); err != nil {
 				return err
 			}
 			if o.cluster, err = cluster.Connect(flags); err != nil {

@@ -119,6 +119,12 @@ var words = []struct {
 	{red, regexp.MustCompile(`(?m)  +(worse(?:: gate failed)?|MISSED)(?:  |$)`)},
 	{green, regexp.MustCompile(`(?m)  +(better|met)(?:  |$)`)},
 	{yellow, regexp.MustCompile(`(?m)  +(can't tell yet)(?:  |$)`)},
+	// What watch prints at the end.
+	{red, regexp.MustCompile(`(?m)^Thresholds (MISSED):`)},
+	{green, regexp.MustCompile(`(?m)^(?:Thresholds )?(met|Valid):`)},
+	{red, regexp.MustCompile(`(?m)^[a-z0-9.-]+(?:, round \d+)? (FAILED|failed):`)},
+	{green, regexp.MustCompile(`(?m)^[a-z0-9.-]+(?:, round \d+)? (passed):`)},
+	{yellow, regexp.MustCompile(`(?m)^[a-z0-9.-]+(?:, round \d+)? (CAN'T TELL YET):`)},
 }
 
 func colored(text []byte) []byte {

@@ -60,6 +60,24 @@ func TestColors(t *testing.T) {
 	}
 }
 
+// TestColorsOfWatch checks the words of the lines that watch ends with.
+func TestColorsOfWatch(t *testing.T) {
+	for line, want := range map[string]string{
+		"Valid: Nothing was found.":                         green + "Valid" + normal + ": Nothing was found.",
+		"NOT VALID: ClientSaturated: Valid: no":             red + "NOT VALID" + normal + ": ClientSaturated: Valid: no",
+		"Thresholds met: LatencyP99 is 9ms":                 "Thresholds " + green + "met" + normal + ": LatencyP99 is 9ms",
+		"Thresholds MISSED: LatencyP99 is 99ms":             "Thresholds " + red + "MISSED" + normal + ": LatencyP99 is 99ms",
+		"r1.small failed: TargetCrashed: it failed: badly":  "r1.small " + red + "failed" + normal + ": TargetCrashed: it failed: badly",
+		"connectors, round 3 CAN'T TELL YET: Noise: passed": "connectors, round 3 " + yellow + "CAN'T TELL YET" + normal + ": Noise: passed",
+		"connectors passed: no difference":                  "connectors " + green + "passed" + normal + ": no difference",
+		"r1 succeeded: 4510 requests/s, p99 93.800 ms":      "r1 succeeded: 4510 requests/s, p99 93.800 ms",
+	} {
+		if got := string(colored([]byte(line))); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestASCII checks that a plot has the same width without UTF-8.
 func TestASCII(t *testing.T) {
 	if got := write(t, Never, true); !strings.Contains(got, "nio2         |--*--|  worse") {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 )
 
 const long = `Follow a BenchmarkRun, or the round of a Benchmark, until it has finished and exit
@@ -79,7 +80,11 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if kind == cluster.Benchmark {
 				what = rounds("")
 			}
-			return follow(cmd.Context(), c, name, what, waitForCreation, timeout, streams)
+			out, err := terminal.For(cmd, streams.Out)
+			if err != nil {
+				return err
+			}
+			return follow(cmd.Context(), c, name, what, waitForCreation, timeout, streams, out)
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait, for example 20m; 0 means no limit")
@@ -88,12 +93,12 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 }
 
 // Round follows the round of a Benchmark for which a value of the annotation assay.dev/run-round asks, until
-// it has ended, and writes its verdict. The error has the exit code. A timeout of 0 means no limit.
-func Round(ctx context.Context, c *cluster.Cluster, name, request string, timeout time.Duration, streams genericiooptions.IOStreams) error {
-	return follow(ctx, c, name, rounds(request), false, timeout, streams)
+// it has ended, and writes its verdict to out. The error has the exit code. A timeout of 0 means no limit.
+func Round(ctx context.Context, c *cluster.Cluster, name, request string, timeout time.Duration, streams genericiooptions.IOStreams, out *terminal.Writer) error {
+	return follow(ctx, c, name, rounds(request), false, timeout, streams, out)
 }
 
-func follow(ctx context.Context, c *cluster.Cluster, name string, what subject, waitForCreation bool, timeout time.Duration, streams genericiooptions.IOStreams) error {
+func follow(ctx context.Context, c *cluster.Cluster, name string, what subject, waitForCreation bool, timeout time.Duration, streams genericiooptions.IOStreams, out *terminal.Writer) error {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -106,7 +111,7 @@ func follow(ctx context.Context, c *cluster.Cluster, name string, what subject, 
 		waitForCreation: waitForCreation,
 		display:         newDisplay(streams),
 	}
-	return f.watch(ctx, streams.Out)
+	return f.watch(ctx, out)
 }
 
 // newDisplay returns a bar if the output is a terminal, and lines otherwise.

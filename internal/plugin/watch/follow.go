@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 )
 
 // subject is a kind of object that can be followed.
@@ -52,7 +52,7 @@ type follower struct {
 }
 
 // watch follows the object and then writes its verdict. The error has the exit code.
-func (f *follower) watch(ctx context.Context, out io.Writer) error {
+func (f *follower) watch(ctx context.Context, out *terminal.Writer) error {
 	object, err := f.untilFinished(ctx)
 	f.display.close()
 	switch {
@@ -62,7 +62,8 @@ func (f *follower) watch(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	v := f.verdict(object)
-	if _, err := fmt.Fprintln(out, strings.Join(v.lines, "\n")); err != nil {
+	_, _ = fmt.Fprintln(out, strings.Join(v.lines, "\n")) // Flush reports errors
+	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write verdict: %w", err)
 	}
 	return exit.Coded(v.code)
