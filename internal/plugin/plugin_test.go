@@ -293,6 +293,8 @@ func TestReport(t *testing.T) {
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `ConfigMap "tomcat-result" with the result not found`)
 	server.SetConfigMap(stored(t, "uid-1"))
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Success, "BenchmarkRun default/tomcat", "Server Software:        Apache-Coyote/1.1")
+	start(t, server, "report", "tomcat", "--plot").wantEnd(t, exit.Success, "Server Software:        Apache-Coyote/1.1", "No request succeeded: there is no percentile curve.")
+	start(t, server, "report", "tomcat", "--plot", "-o", "json").wantEnd(t, exit.Unknown, "--plot needs the name of a BenchmarkRun and -o text")
 	start(t, server, "report", "tomcat", "-o", "json").wantEnd(t, exit.Success, `"serverSoftware": "Apache-Coyote/1.1"`)
 	start(t, server, "report", "tomcat", "-o", "html").wantEnd(t, exit.Success, "<!DOCTYPE html>", "default/tomcat")
 	start(t, server, "report", "tomcat", "-o", "svg=levels").wantEnd(t, exit.Failed, `has nothing for the picture "levels"`)

@@ -66,6 +66,9 @@ Exit codes:
 const example = `  # The report of a run, as text
   kubectl assay report tomcat-nio
 
+  # With the percentile curve drawn below it, for a terminal
+  kubectl assay report tomcat-nio --plot
+
   # The 99th percentile over all clients, in microseconds
   kubectl assay report tomcat-nio -o json |
     jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'
@@ -111,6 +114,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	format, number := "text", int64(0)
 	var from source
 	var directory string
+	var plot bool
 	cmd := &cobra.Command{
 		Use:               "report (NAME | benchmark/NAME)",
 		Short:             "Print the report of a finished BenchmarkRun or of a Benchmark's round",
@@ -137,6 +141,9 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if err := checkDirectory(directory, kind, format); err != nil {
 				return err
 			}
+			if plot && (kind == cluster.Benchmark || format != "text") {
+				return exit.Errorf(exit.Unknown, "--plot needs the name of a BenchmarkRun and -o text; -o svg=percentiles draws the same curve as a picture")
+			}
 			out, err := terminal.For(cmd, streams.Out)
 			if err != nil {
 				return exit.Errorf(exit.Unknown, "%w", err)
@@ -152,7 +159,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if kind == cluster.Benchmark {
 				err = writeBenchmark(cmd.Context(), c, name, number, format, to)
 			} else {
-				err = write(cmd.Context(), c, name, from, format, directory, to)
+				err = write(cmd.Context(), c, name, from, format, directory, plot, to)
 			}
 			return errors.Join(err, out.Flush())
 		},
@@ -160,6 +167,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundFormats()...))))
 	cluster.OutputFlag(cmd, &format, all, report.Usage(runFormats())+"; of a round: "+report.Usage(roundFormats()))
 	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot or -o script: write the files into this directory")
+	cmd.Flags().BoolVar(&plot, "plot", false, "with -o text: draw the percentile curve of a run below its report, in braille characters")
 	cmd.Flags().BoolVar(&from.whole, "whole", false, "read the whole result of a run from its bucket, with your own credentials")
 	cmd.Flags().StringVar(&from.bucket, "bucket", "", "with --whole: URL by which you reach the bucket, such as s3://my-bucket?region=eu-central-1; that in the run's status if not set")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")

@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -43,7 +44,7 @@ func (s source) read(ctx context.Context, c *cluster.Cluster, run *v1alpha1.Benc
 }
 
 // write writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
-func write(ctx context.Context, c *cluster.Cluster, name string, from source, format, directory string, out io.Writer) error {
+func write(ctx context.Context, c *cluster.Cluster, name string, from source, format, directory string, plot bool, out io.Writer) error {
 	if err := report.CheckFormat(format, runFormats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
@@ -82,5 +83,13 @@ func write(ctx context.Context, c *cluster.Cluster, name string, from source, fo
 	if directory != "" {
 		return writeFiles(directory, r, out)
 	}
-	return report.Write(out, format, r)
+	if err := report.Write(out, format, r); err != nil || !plot {
+		return err
+	}
+	text := "No request succeeded: there is no percentile curve.\n"
+	if curves := chart.NewCurves(r); curves != nil {
+		text = curves.Text()
+	}
+	_, err = fmt.Fprint(out, "\n"+text)
+	return err
 }

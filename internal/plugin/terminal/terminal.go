@@ -89,7 +89,7 @@ func (w *Writer) Flush() error {
 		text = colored(text)
 	}
 	if w.ascii {
-		text = []byte(plain.Replace(string(text)))
+		text = []byte(strings.Map(undotted, plain.Replace(string(text))))
 	}
 	_, err := w.out.Write(text)
 	w.text.Reset()
@@ -146,5 +146,17 @@ func colored(text []byte) []byte {
 // plain replaces the characters of reports that aren't ASCII by ones that are as wide. Those of texts of users stay.
 var plain = strings.NewReplacer(
 	"├", "|", "┤", "|", "─", "-", "●", "*", "○", "o", "←", "<", "→", ">", "−", "-", "×", "x", "±", "~", "…", "~", "µ", "u", "\u202f", " ",
+	"│", "|", "└", "+",
 	"▁", "_", "▂", ".", "▃", "-", "▄", "=", "▅", "+", "▆", "*", "▇", "#", "█", "#",
 )
+
+// undotted replaces the braille patterns of a plot.
+func undotted(c rune) rune {
+	switch {
+	case c == 0x2800:
+		return ' '
+	case c > 0x2800 && c <= 0x28ff:
+		return '*'
+	}
+	return c
+}

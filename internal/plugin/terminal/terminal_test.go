@@ -14,6 +14,8 @@ cell  difference  conclusion      verdict
 nio2        +24%  worse           Failed
 apr         -19%  better          Passed
 nio2         ├──●──┤  worse: gate failed
+10 ┤⣸
+   └──
 `
 
 func write(t *testing.T, color string, ascii bool) string {
@@ -80,7 +82,7 @@ func TestColorsOfWatch(t *testing.T) {
 
 // TestASCII checks that a plot has the same width without UTF-8.
 func TestASCII(t *testing.T) {
-	if got := write(t, Never, true); !strings.Contains(got, "nio2         |--*--|  worse") {
+	if got := write(t, Never, true); !strings.Contains(got, "nio2         |--*--|  worse: gate failed\n10 |*\n   +--\n") {
 		t.Error(got)
 	}
 	for locale, want := range map[string]bool{"de_DE.UTF-8": true, "C.utf8": true, "C": false, "": true} {
