@@ -18,6 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/picture"
 )
 
 // maxMatrix bounds the blocks of a matrix.
@@ -40,7 +41,7 @@ func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
 		Suspended: benchmark.IsSuspended(b), created: b.CreationTimestamp.Time,
 	}
 	if s := b.Status.Round; s != nil {
-		r.Round, r.Cells = count(s.Number), count(int64(ptr.Deref(s.Cells, 0)))
+		r.Round, r.Cells = picture.Count(s.Number), picture.Count(int64(ptr.Deref(s.Cells, 0)))
 		r.Progress = progressOf(b, time.Time{})
 	}
 	return r
@@ -255,6 +256,9 @@ func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
 	p.Matrix = matrixOf(b, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())
 	if _, err := cluster.CompletedRound(b, 0); err != nil {
 		p.Text = sentence(err)
+		if benchmark.IsActive(b) {
+			p.Text = "The report follows when the round has ended."
+		}
 	} else {
 		p.Report = p.Row.Path + "/report"
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
 )
@@ -100,7 +101,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 			r.Rate = rate(p.RequestsPerSecond)
 		}
 		if p.Percent != nil && r.State != v1alpha1.ReasonQueued {
-			r.Says = share(int64(*p.Percent), 100)
+			r.Says = picture.Share(int64(*p.Percent), 100)
 		}
 	}
 	if s := run.Status.Result; s != nil {
@@ -124,13 +125,13 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 func (r *row) set(s *v1alpha1.ResultStatus) {
 	r.Rate = rate(s.RequestsPerSecond)
 	if l := s.Latency; l != nil && l.Total != nil && l.Total.P99Microseconds != nil {
-		r.P99 = milliseconds(*l.Total.P99Microseconds)
+		r.P99 = picture.Milliseconds(*l.Total.P99Microseconds)
 	}
 	if s.Requests != nil && s.Errors != nil && s.Errors.Total != nil {
-		r.Failed = share(*s.Errors.Total, *s.Requests)
+		r.Failed = picture.Share(*s.Errors.Total, *s.Requests)
 	}
 	if s.Target != nil && s.Target.CPUPercent != nil {
-		r.CPU = count(int64(*s.Target.CPUPercent)) + "%"
+		r.CPU = picture.Count(int64(*s.Target.CPUPercent)) + "%"
 	}
 }
 
@@ -144,16 +145,16 @@ func loadOf(spec *v1alpha1.BenchmarkRunSpec) string {
 	case loadplan.Shape(spec) == result.LoadScript:
 		return "k6 script"
 	case spec.Load.Stages != nil:
-		return count(int64(len(spec.Load.Stages.Levels))) + " stages"
+		return picture.Count(int64(len(spec.Load.Stages.Levels))) + " stages"
 	case spec.Load.Open != nil:
-		return count(loadplan.TargetRatePerSecond(spec)) + " requests/s"
+		return picture.Count(loadplan.TargetRatePerSecond(spec)) + " requests/s"
 	case spec.Load.Closed != nil:
-		text := count(int64(spec.Load.Closed.Connections)) + " connections"
+		text := picture.Count(int64(spec.Load.Closed.Connections)) + " connections"
 		if spec.Load.Pages != nil {
-			text = count(int64(spec.Load.Closed.Users)) + " users"
+			text = picture.Count(int64(spec.Load.Closed.Users)) + " users"
 		}
 		if n := ptr.Deref(spec.Clients.Replicas, 1); n > 1 && spec.Load.Scope != v1alpha1.ScopeRun {
-			text = count(int64(n)) + " × " + text
+			text = picture.Count(int64(n)) + " × " + text
 		}
 		return text
 	}

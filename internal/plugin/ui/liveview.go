@@ -137,17 +137,17 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
 	p := &livePage{}
 	progress := run.Status.Progress
 	if progress != nil && progress.Percent != nil {
-		p.Percent = count(int64(*progress.Percent)) + "%"
+		p.Percent = picture.Count(int64(*progress.Percent)) + "%"
 	}
 	if progress != nil && progress.RemainingSeconds != nil {
-		p.Remaining = "about " + span(time.Duration(*progress.RemainingSeconds)*time.Second) + " left"
+		p.Remaining = "About " + span(time.Duration(*progress.RemainingSeconds)*time.Second) + " left"
 	}
 	u := v.update
 	seconds := v.polled
 	if u != nil && u.Start != 0 {
 		seconds = u.Seconds
 		p.Measuring = true
-		p.Figures = figuresOf(u)
+		p.Figures = figuresOf(u, chart.LatencyName(&v.declared.Run))
 		if passed := u.Start + u.Passed()*1_000_000; u.Now > passed && len(seconds) > 0 {
 			p.Behind = fmt.Sprintf("%.1f\u202fs behind", float64(u.Now-passed)/1e6)
 		}
@@ -159,8 +159,8 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
 		p.Measuring = progress.State == v1alpha1.ReasonMeasuring
 		p.Figures = []figure{
 			{"requests/s", rate(progress.RequestsPerSecond), ""},
-			{"requests", count(ptr.Deref(progress.Requests, 0)), ""},
-			{"failed", share(ptr.Deref(progress.Errors, 0), ptr.Deref(progress.Requests, 0)), ""},
+			{"requests", picture.Count(ptr.Deref(progress.Requests, 0)), ""},
+			{"failed", picture.Share(ptr.Deref(progress.Errors, 0), ptr.Deref(progress.Requests, 0)), ""},
 		}
 	}
 	if u != nil && u.Script != nil {
@@ -169,7 +169,7 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
 			p.Script = append(p.Script, metric{printable.Text(m.Name), printable.Text(m.Figures())})
 		}
 		if u.Script.Omitted > 0 {
-			p.OmittedMetrics = count(u.Script.Omitted)
+			p.OmittedMetrics = picture.Count(u.Script.Omitted)
 		}
 	}
 	if p.Measuring {
@@ -194,7 +194,7 @@ func (v *liveView) timeline(seconds []result.Second) *chart.Timeline {
 	}
 	t := v.running.Timeline(&r, float64(v.planned), marks)
 	if t != nil && v.update == nil {
-		t.Lane(chart.LaneErrors).Empty = count(v.polledErrors) + " so far"
+		t.Lane(chart.LaneErrors).Empty = picture.Count(v.polledErrors) + " so far"
 		t.Lane(chart.LaneLatency).Empty = "no percentiles without the leader's stream" // whose seconds alone have them
 	}
 	return t
@@ -224,23 +224,25 @@ func (v *liveView) draw(t *chart.Timeline) (all []*html.Drawing) {
 	return all
 }
 
-// figuresOf returns the figures of all seconds so far, and the rate of the last one.
-func figuresOf(u *live.Update) []figure {
+// figuresOf returns the figures of all seconds so far, and the rate of the last one. latency says what latencies are.
+func figuresOf(u *live.Update, latency string) []figure {
 	latest := none
 	if n := len(u.Seconds); n > 0 {
 		s := &u.Seconds[n-1]
-		latest = significant(float64(s.Requests) / float64(s.Seconds))
+		latest = picture.Significant(float64(s.Requests) / float64(s.Seconds))
 	}
 	all := []figure{{"requests/s, last second", latest, ""}}
 	at := func(p percentile.Percentile) string {
 		if u.Latency == nil || u.Latency.Percentiles[p] < 0 {
 			return none
 		}
-		return milliseconds(u.Latency.Percentiles[p])
+		return picture.Milliseconds(u.Latency.Percentiles[p])
+	}
+	for _, p := range []percentile.Percentile{percentile.P50, percentile.P99, percentile.P999} {
+		all = append(all, figure{"p" + p.String() + " " + latency + " so far", at(p), "ms"})
 	}
 	return append(all,
-		figure{"p50 so far", at(percentile.P50), "ms"}, figure{"p99 so far", at(percentile.P99), "ms"}, figure{"p99.9 so far", at(percentile.P999), "ms"},
-		figure{"failed of " + count(u.Counts.Requests), share(u.Counts.Errors.Total(), u.Counts.Requests), ""},
+		figure{"failed of " + picture.Count(u.Counts.Requests), picture.Share(u.Counts.Errors.Total(), u.Counts.Requests), ""},
 		figure{"clients connected", fmt.Sprintf("%d of %d", u.Connected, u.Clients), ""})
 }
 

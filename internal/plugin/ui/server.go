@@ -26,7 +26,7 @@ var assets embed.FS
 //go:embed pages
 var pageFiles embed.FS
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{"count": func(n int) string { return count(int64(n)) }}).ParseFS(pageFiles, "pages/*.html"))
+var pages = template.Must(template.New("").Funcs(template.FuncMap{"count": func(n int) string { return picture.Count(int64(n)) }}).ParseFS(pageFiles, "pages/*.html"))
 
 const (
 	headerTimeout = 10 * time.Second

@@ -65,12 +65,12 @@ func drawDots(name string, figures, whole []float64, x *picture.Scale) template.
 			for _, end := range []float64{i.Low, i.High} {
 				p.Line(x.At(end), middle-5, x.At(end), middle+5, picture.Stroke{Color: picture.Muted, Width: 2})
 			}
-			text = fmt.Sprintf(", 95%% interval of the median so far %s to %s", significant(i.Low), significant(i.High))
+			text = fmt.Sprintf(", 95%% interval of the median so far %s to %s", picture.Significant(i.Low), picture.Significant(i.High))
 		}
 	}
 	for _, figure := range figures {
 		if !math.IsNaN(figure) {
-			p.Circle(x.At(figure), middle, 3, picture.Text, true, significant(figure))
+			p.Circle(x.At(figure), middle, 3, picture.Text, true, picture.Significant(figure))
 			n++
 		}
 	}

@@ -187,6 +187,8 @@ func (s *site) events(path string) *events {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = response.Body.Close() })
+	limit := time.AfterFunc(time.Minute, func() { _ = response.Body.Close() }) // then until fails
+	s.t.Cleanup(func() { limit.Stop() })
 	if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || got != "text/event-stream" {
 		s.t.Fatalf("%s: %s %s", path, response.Status, got)
 	}

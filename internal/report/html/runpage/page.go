@@ -176,8 +176,8 @@ func figures(r *result.Result) []html.Fact {
 	}
 	facts := []html.Fact{
 		{Name: "throughput", Value: picture.Unit(picture.Significant(r.RequestsPerSecond()), "requests/s")},
-		{Name: "p50", Value: latency(percentile.P50)},
-		{Name: "p99", Value: latency(percentile.P99)},
+		{Name: "p50 " + chart.LatencyName(&r.Run), Value: latency(percentile.P50)},
+		{Name: "p99 " + chart.LatencyName(&r.Run), Value: latency(percentile.P99)},
 		{Name: "failed", Value: fmt.Sprintf("%s of %s", picture.Count(r.Merged.Errors.Total()), picture.Count(r.Merged.Requests))},
 	}
 	for _, c := range r.Containers() {
