@@ -161,15 +161,19 @@ func (p *Planner) alpha() float64 { return statistics.Alpha(p.confidence(), 1) }
 
 func roleOf(m *v1alpha1.ComparedMetric) v1alpha1.MetricRole { return cmp.Or(m.Role, v1alpha1.RoleGate) }
 
+// HigherIsBetter reports whether a higher figure of a metric is an improvement, unless the spec says otherwise.
+func HigherIsBetter(metric v1alpha1.BenchmarkMetric) bool {
+	switch metric {
+	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), v1alpha1.MetricBytesPerSecond, v1alpha1.MetricPagesPerSecond, v1alpha1.MetricRoundsPer10Seconds:
+		return true
+	}
+	return IsBreakingPoint(metric)
+}
+
 func ruleOf(m *v1alpha1.ComparedMetric) statistics.Rule {
 	better := statistics.Lower
-	switch m.Name {
-	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), v1alpha1.MetricBytesPerSecond, v1alpha1.MetricPagesPerSecond, v1alpha1.MetricRoundsPer10Seconds:
+	if HigherIsBetter(m.Name) {
 		better = statistics.Higher
-	default:
-		if IsBreakingPoint(m.Name) {
-			better = statistics.Higher
-		}
 	}
 	return statistics.Rule{
 		Better:           cmp.Or(statistics.Direction(m.Better), better),

@@ -152,10 +152,7 @@ var plain = strings.NewReplacer(
 
 // undotted replaces the braille patterns of a plot.
 func undotted(c rune) rune {
-	switch {
-	case c == 0x2800:
-		return ' '
-	case c > 0x2800 && c <= 0x28ff:
+	if c > 0x2800 && c <= 0x28ff { // a plot has spaces in place of the empty one
 		return '*'
 	}
 	return c

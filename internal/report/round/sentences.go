@@ -175,8 +175,7 @@ func direction(e *benchmark.Effect) v1alpha1.Direction {
 	switch {
 	case e.Better != "":
 		return e.Better
-	case e.Metric == v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), e.Metric == v1alpha1.MetricBytesPerSecond,
-		e.Metric == v1alpha1.MetricPagesPerSecond, e.Metric == v1alpha1.MetricRoundsPer10Seconds:
+	case benchmark.HigherIsBetter(e.Metric):
 		return v1alpha1.HigherIsBetter
 	}
 	return v1alpha1.LowerIsBetter
