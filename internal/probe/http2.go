@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 
 	"golang.org/x/net/http2"
 
@@ -58,7 +59,9 @@ func (q *attempt) failureHTTP2(ctx context.Context, conn *peekedConn, err error)
 		return q.noHTTP2()
 	case ctx.Err() != nil:
 		return fmt.Errorf("no response within %s", q.Timeout)
-	case errors.Is(conn.failed, io.EOF):
+	// A server that closes before it has read the request resets the connection. If writing finds that out,
+	// the transport closes the connection before it is read.
+	case errors.Is(conn.failed, io.EOF), errors.Is(conn.failed, syscall.ECONNRESET), errors.Is(conn.failed, net.ErrClosed):
 		return fmt.Errorf("the connection was closed: %w", q.noHTTP2())
 	case conn.failed != nil:
 		return q.plain(conn.failed)

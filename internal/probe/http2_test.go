@@ -3,6 +3,7 @@ package probe
 import (
 	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -62,6 +63,7 @@ func TestAskInHTTP2(t *testing.T) {
 		"HTTP/1.1":          {false, one, "/", 1, "GET /: the server doesn't speak HTTP/2 without TLS"},
 		"HTTP/1.1 over TLS": {true, one, "/", 1, "GET /: the server doesn't speak HTTP/2: it didn't select h2"},
 		"closed connection": {false, nil, "/", 1, "GET /: the connection was closed: the server doesn't speak HTTP/2"},
+		"reset connection":  {false, nil, "/reset", 1, "GET /reset: the connection was closed: the server doesn't speak HTTP/2"},
 		"no response":       {false, nil, "/silent", 1, "GET /silent: no response within"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,6 +71,11 @@ func TestAskInHTTP2(t *testing.T) {
 			switch {
 			case test.path == "/silent":
 				q.Address, q.Timeout = raw(t, saying("")), 50*time.Millisecond
+			case test.path == "/reset":
+				q.Address = raw(t, func(conn net.Conn) {
+					_, _ = conn.Read(make([]byte, 4096))
+					_ = conn.(*net.TCPConn).SetLinger(0)
+				})
 			case test.protocol == nil:
 				q.Address = raw(t, closing(""))
 			default:
