@@ -38,6 +38,8 @@ type simulation struct {
 	stall, stallSeconds float64
 	// clientCPU is the clients' share of their limit in each second; nil for 0.3.
 	clientCPU func(second int64) float64
+	// cost is the clients' CPU time in seconds for a request that is sent at a time; nil if clientCPU decides.
+	cost func(at float64) float64
 }
 
 // attempt is a request, or the place of a thread, at a time in seconds.
@@ -168,6 +170,9 @@ func (s simulation) run() *result.Result {
 			share = s.clientCPU(at)
 		}
 		point.ClientCPU = int64(share * clientLimit * 1000)
+		if s.cost != nil {
+			point.ClientCPU = int64(1e6 * s.cost(float64(at)) * float64(m.Requests))
+		}
 		client.Usage.UserCPU += point.ClientCPU
 		r.Series = append(r.Series, point)
 	}

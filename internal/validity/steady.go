@@ -54,8 +54,22 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	if how == "" {
 		return nil
 	}
+	first, last := thirds(values)
+	faster := (last > first) == (r.Arrivals == nil)
+	ratio := last / first
+	if r.Arrivals != nil {
+		ratio = 0
+	}
+	target, clients, machine := machineChange(windows, ratio)
 	remedy := "Something slowed it down, such as a leak, fuller caches or tables, throttling, or other work on its node: measure for longer to see where it ends, and see the seconds in the report."
-	if first, last := thirds(values); (last > first) == (r.Arrivals == nil) {
+	switch {
+	case machine && faster == (target < 0):
+		became := "slower"
+		if faster {
+			became = "faster"
+		}
+		remedy = fmt.Sprintf("The CPU time per request changed by %+.0f%% for the target, and by %+.0f%% for the clients: not the target but its machine became %s. Find what else runs on the host, and measure again.", target, clients, became)
+	case faster:
 		remedy = "It was still becoming faster, as while code is compiled and caches are filled: set warmup.steady, or a longer warm-up."
 	}
 	return found(ReasonNotSteady, result.Warns, "The target was not steady during the measurement: %s. The figures depend on when it is measured. %s", how, remedy)

@@ -13,6 +13,13 @@ import (
 func noisy(seconds int64, speed func(at float64) float64) simulation {
 	s := of500(0)
 	s.connections, s.seconds, s.noise, s.speed = 25, seconds, 0.1, speed
+	s.cost = func(float64) float64 { return 0.0004 }
+	return s
+}
+
+// together is a load on a machine of which the clients' CPU becomes slower as the target's does.
+func (s simulation) together() simulation {
+	s.cost = func(at float64) float64 { return 0.0004 / s.speed(at) }
 	return s
 }
 
@@ -37,6 +44,7 @@ func TestNotSteady(t *testing.T) {
 		}
 	}
 	const warming, slowing = "set warmup.steady", "Something slowed it down"
+	const machineFaster, machineSlower = "not the target but its machine became faster", "not the target but its machine became slower"
 	for name, tc := range map[string]struct {
 		of      simulation
 		figures []string // nil when nothing is to be found
@@ -46,6 +54,9 @@ func TestNotSteady(t *testing.T) {
 		"a step":                      {noisy(30, step(15, 30, 0.6)), []string{"it changed from", "after the start", slowing}},
 		"a step under open load":      {rated(30, step(15, 30, 0.52)), []string{"a median latency of", "(+", slowing}},
 		"getting fast, at a rate":     {rated(30, step(0, 12, 0.52)), []string{"a median latency of", "(-", warming}},
+		"a machine getting slower":    {noisy(30, step(15, 30, 0.6)).together(), []string{"requests/s", "(-", "+67% for the clients", machineSlower}},
+		"a machine getting faster":    {noisy(30, step(0, 12, 0.6)).together(), []string{"requests/s", "(+", "-40% for the clients", machineFaster}},
+		"a slow machine, at a rate":   {rated(30, step(15, 30, 0.52)).together(), []string{"a median latency of", "(+", machineSlower}},
 		"noise":                       {noisy(30, nil), nil},
 		"noise, at a rate":            {rated(30, nil), nil},
 		"compiled in two seconds":     {noisy(30, compiling(1)), nil},

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/statistics"
 	"github.com/assay-dev/assay/internal/validity"
@@ -244,7 +243,7 @@ func (c *calibration) summarize(blocks [][]calibratedRun) ([]string, error) {
 func (c *calibration) machineNotes(blocks [][]calibratedRun) []string {
 	differs := func(a, b *calibratedRun) int {
 		percent := func(metric string) float64 { return statistics.Percent(b.figures[metric] / a.figures[metric]) }
-		if round.MachineDiffers(percent(metricTargetCPU), percent(metricClientCPU)) {
+		if validity.MachineDiffers(percent(metricTargetCPU), percent(metricClientCPU)) {
 			return 1
 		}
 		return 0

@@ -2,20 +2,11 @@ package round
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/statistics"
-)
-
-const (
-	// machinePercent is the difference of the CPU time per request, of target and of clients, from which on a
-	// machine counts as slower or faster: half of that between equal runs.
-	machinePercent = 5.0
-	// machineRatio is by how much one of the two may differ more than the other. What a machine does to both is
-	// about the same.
-	machineRatio = 2.0
+	"github.com/assay-dev/assay/internal/validity"
 )
 
 // noteMachines says of which pairs the CPU time per request differs for target and clients alike. A target that needs
@@ -25,7 +16,7 @@ func (c *Comparison) noteMachines(pairs []pair) {
 		p := &pairs[i]
 		target, ok := changePercent(p, v1alpha1.MetricTargetCPUPerRequest)
 		clients, both := changePercent(p, v1alpha1.MetricClientCPUPerRequest)
-		if !ok || !both || !MachineDiffers(target, clients) {
+		if !ok || !both || !validity.MachineDiffers(target, clients) {
 			continue
 		}
 		which, slower := "", "slower"
@@ -42,13 +33,6 @@ func (c *Comparison) noteMachines(pairs []pair) {
 		c.Notes = append(c.Notes, fmt.Sprintf("The machine of %s %s %s%s: a request took %s CPU time of the target, and %s of the clients.",
 			c.Candidate.Name, was, slower, which, benchmark.Percent(target), benchmark.Percent(clients)))
 	}
-}
-
-// MachineDiffers reports whether the CPU time per request of target and clients differs between two sides, in percent, as
-// it does if the machine of one of them was slower.
-func MachineDiffers(target, clients float64) bool {
-	less, more := min(math.Abs(target), math.Abs(clients)), max(math.Abs(target), math.Abs(clients))
-	return target*clients > 0 && less >= machinePercent && more <= machineRatio*less
 }
 
 // changePercent returns the difference of the medians of a metric in percent of the baseline's.
