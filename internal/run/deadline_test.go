@@ -176,3 +176,24 @@ func TestTheWallClockIsSet(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressOfAForeignTool has no counts, and a percentage only of a time: the tool reports nothing until it ends.
+func TestProgressOfAForeignTool(t *testing.T) {
+	for name, test := range map[string]struct {
+		requests *int64
+		seconds  *int32
+		percent  *int32
+	}{"requests": {ptr.To[int64](1000), nil, nil}, "seconds": {nil, ptr.To[int32](10), ptr.To[int32](10)}} {
+		s := newScene().started(measurementStage)
+		s.run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolAB}
+		s.run.Spec.Load.Closed.Requests, s.run.Spec.Load.Closed.DurationSeconds = test.requests, test.seconds
+		s.o.Sessions.Starts[measurementStage] = s.o.Sessions.Now - time.Second.Microseconds()
+		p := s.decide().Status.Progress
+		if p.Requests != nil || p.Errors != nil || p.RequestsPerSecond != "" || ptr.Deref(p.Percent, -1) != ptr.Deref(test.percent, -1) {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if got := stateIn(s.decide()); got.Message != "The clients run AB, which reports nothing until it ends." {
+			t.Errorf("%s: %q", name, got.Message)
+		}
+	}
+}

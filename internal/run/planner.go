@@ -227,10 +227,13 @@ const minClockStep = time.Second
 // that is 0.
 func (p *planner) progress(stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
 	seen := p.observed.Sessions.Progress[stage]
-	progress := &v1alpha1.Progress{
-		Requests: ptr.To(seen.Requests), Errors: ptr.To(seen.Errors), RequestsPerSecond: strconv.FormatInt(seen.RequestsPerSecond, 10),
+	progress := &v1alpha1.Progress{}
+	tool := p.run.Spec.Clients.Tool != nil // which reports nothing until it ends
+	if !tool {
+		progress.Requests, progress.Errors = ptr.To(seen.Requests), ptr.To(seen.Errors)
+		progress.RequestsPerSecond = strconv.FormatInt(seen.RequestsPerSecond, 10)
 	}
-	if extent == (loadplan.Extent{}) {
+	if extent == (loadplan.Extent{}) || tool && extent.Requests > 0 {
 		return progress
 	}
 	elapsed := 0.0

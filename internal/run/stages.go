@@ -35,6 +35,9 @@ func (p *planner) measure(at int64) {
 	}
 	_, extent := loadplan.Extents(&p.run.Spec)
 	message := "The clients send the load."
+	if tool := p.run.Spec.Clients.Tool; tool != nil {
+		message = fmt.Sprintf("The clients run %s, which reports nothing until it ends.", tool.Name)
+	}
 	if said := p.endEarly(at); said != "" {
 		message += " " + said
 		extent.Seconds = p.EndMeasurement

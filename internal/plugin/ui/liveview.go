@@ -157,10 +157,12 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
 		}
 	} else if progress != nil {
 		p.Measuring = progress.State == v1alpha1.ReasonMeasuring
-		p.Figures = []figure{
-			{"requests/s", rate(progress.RequestsPerSecond), ""},
-			{"requests", picture.Count(ptr.Deref(progress.Requests, 0)), ""},
-			{"failed", picture.Share(ptr.Deref(progress.Errors, 0), ptr.Deref(progress.Requests, 0)), ""},
+		if progress.Requests != nil { // a foreign tool reports nothing until it ends
+			p.Figures = []figure{
+				{"requests/s", rate(progress.RequestsPerSecond), ""},
+				{"requests", picture.Count(*progress.Requests), ""},
+				{"failed", picture.Share(ptr.Deref(progress.Errors, 0), *progress.Requests), ""},
+			}
 		}
 	}
 	if u != nil && u.Script != nil {
