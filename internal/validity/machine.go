@@ -7,24 +7,9 @@ import (
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
-const (
-	// machinePercent is the difference of the CPU time per request, of target and clients, from which on a
-	// machine counts as slower or faster: half of that between equal runs.
-	machinePercent = 5.0
-	// machineRatio is by how much one of the two may differ more than the other. What a machine does to both is
-	// about the same.
-	machineRatio = 2.0
-	// machineShare of a change of the throughput, on a logarithmic scale, is at least explained by a machine to
-	// which it is put down.
-	machineShare = 0.5
-)
-
-// MachineDiffers reports whether the CPU time per request of target and clients differs between two sides, in percent, as
-// it does if the machine of one of them was slower.
-func MachineDiffers(target, clients float64) bool {
-	less, more := min(math.Abs(target), math.Abs(clients)), max(math.Abs(target), math.Abs(clients))
-	return target*clients > 0 && less >= machinePercent && more <= machineRatio*less
-}
+// machineShare of a change of the throughput, on a logarithmic scale, is at least explained by a machine to
+// which it is put down.
+const machineShare = 0.5
 
 // machineChange returns by how many percent the CPU time per request of the target and of the clients changed from the
 // first third of the windows to the last, and whether the machine changed rather than the target: either explains
@@ -59,7 +44,7 @@ func machineChange(windows [][]result.Second, ratio float64) (target, clients fl
 		return statistics.Percent(last / first)
 	}
 	target, clients = change(targets), change(others)
-	return target, clients, explains && MachineDiffers(target, clients)
+	return target, clients, explains && statistics.MachineDiffers(target, clients)
 }
 
 // targetCPU returns the CPU time of all containers of the target in some seconds, in microseconds.

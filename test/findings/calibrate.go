@@ -243,7 +243,7 @@ func (c *calibration) summarize(blocks [][]calibratedRun) ([]string, error) {
 func (c *calibration) machineNotes(blocks [][]calibratedRun) []string {
 	differs := func(a, b *calibratedRun) int {
 		percent := func(metric string) float64 { return statistics.Percent(b.figures[metric] / a.figures[metric]) }
-		if validity.MachineDiffers(percent(metricTargetCPU), percent(metricClientCPU)) {
+		if statistics.MachineDiffers(percent(metricTargetCPU), percent(metricClientCPU)) {
 			return 1
 		}
 		return 0

@@ -6,7 +6,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/statistics"
-	"github.com/assay-dev/assay/internal/validity"
 )
 
 // noteMachines says of which pairs the CPU time per request differs for target and clients alike. A target that needs
@@ -16,7 +15,7 @@ func (c *Comparison) noteMachines(pairs []pair) {
 		p := &pairs[i]
 		target, ok := changePercent(p, v1alpha1.MetricTargetCPUPerRequest)
 		clients, both := changePercent(p, v1alpha1.MetricClientCPUPerRequest)
-		if !ok || !both || !validity.MachineDiffers(target, clients) {
+		if !ok || !both || !statistics.MachineDiffers(target, clients) {
 			continue
 		}
 		which, slower := "", "slower"
