@@ -12,8 +12,8 @@ import (
 const machineShare = 0.5
 
 // machineChange returns by how many percent the CPU time per request of the target and of the clients changed from the
-// first third of the windows to the last, and whether the machine changed rather than the target: either explains
-// much of a change of the throughput by ratio. ratio is 0 where the clients decide the throughput.
+// first third of the windows to the last, and whether the machine changed rather than the target: then each explains
+// machineShare of a change of the throughput by ratio. ratio is 0 where the clients decide the throughput.
 func machineChange(windows [][]result.Second, ratio float64) (target, clients float64, machine bool) {
 	var targets, others []float64
 	for _, w := range windows {

@@ -17,7 +17,7 @@ func noisy(seconds int64, speed func(at float64) float64) simulation {
 	return s
 }
 
-// together is a load on a machine of which the clients' CPU becomes slower as the target's does.
+// together returns the simulation on a machine that becomes slower for clients and target alike.
 func (s simulation) together() simulation {
 	s.cost = func(at float64) float64 { return 0.0004 / s.speed(at) }
 	return s

@@ -73,7 +73,7 @@ func TestRunPagesHaveTheFiguresOfTheResult(t *testing.T) {
 	}
 }
 
-// checkHead checks the figures of the page's head. latency is what it calls the latency of the run's load.
+// checkHead checks the figures of the page's head, in which latencies have the given name.
 func checkHead(t *testing.T, tab *browser.Tab, d *document, latency string) {
 	t.Helper()
 	head, err := browser.Evaluate[map[string]string](tab, `Object.fromEntries([...document.querySelectorAll('.answer dl.figures > div')].map((e) => [e.querySelector('dt').textContent, e.querySelector('dd').textContent]))`)
