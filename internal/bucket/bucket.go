@@ -60,12 +60,15 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 		return fmt.Errorf("put object %s into bucket %s: it has %d bytes, must be at most %d", key, b.name, len(data), MaxSize)
 	}
 	err := b.blobs.Upload(ctx, key, bytes.NewReader(data), &blob.WriterOptions{IfNotExist: true, ContentType: "application/gzip"})
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case gcerrors.Code(err) == gcerrors.FailedPrecondition || gcerrors.Code(err) == gcerrors.AlreadyExists:
-		_, err := b.Get(ctx, key, DigestOf(data))
-		return err
+	}
+	// A server that has an object refuses it with an answer, or closes the connection while the content is on its way.
+	// What decides is therefore what is stored.
+	_, stored := b.Get(ctx, key, DigestOf(data))
+	exists := gcerrors.Code(err) == gcerrors.FailedPrecondition || gcerrors.Code(err) == gcerrors.AlreadyExists
+	if stored == nil || errors.Is(stored, ErrOther) || exists {
+		return stored
 	}
 	return fmt.Errorf("put object %s into bucket %s: %w", key, b.name, explain(ctx, err))
 }
