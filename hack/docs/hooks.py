@@ -99,7 +99,7 @@ def resolve(link, source, uri):
     target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
     if target in OUTSIDE or target in INDEXED:
         inside = OUTSIDE.get(target) or INDEXED[target]
-    elif target.startswith("docs/") and target.endswith((".md", ".png")):
+    elif target.startswith("docs/") and target.endswith((".md", ".png", ".html", ".txt", ".dat")):
         inside = target.removeprefix("docs/")
     elif not (ROOT / target).exists() or target.startswith(".."):
         return link
