@@ -373,6 +373,11 @@ test-browser: ## Check the pages of reports and of the UI in Chromium; ARGS="-ru
 	@hack/install-deps.sh browser
 	@AXE=$$(hack/axe.sh) && cd test/browser && AXE=$$AXE go test ./... $(ARGS)
 
+.PHONY: test-docs
+test-docs: docs ## Check the documentation as a site in Chromium
+	@hack/install-deps.sh browser
+	@AXE=$$(hack/axe.sh) && cd test/browser && DOCS=$(BIN)/docs AXE=$$AXE go test -count=1 -tags docs -run TestDocs .
+
 .PHONY: screenshots
 screenshots: ## Write screenshots of the pages of reports to docs/screenshots
 	@hack/install-deps.sh browser
