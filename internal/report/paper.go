@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -42,6 +40,7 @@ type paper struct {
 	begins []int // where the text of each part begins
 	ends   []int // where it ends
 	mark   int   // up to where the text was noted
+	width  int   // of the terminal, see Sheet.Fit
 }
 
 // printf writes a text that is a paragraph, or a part of one.
@@ -97,7 +96,7 @@ func (p *paper) line(name, text string) {
 func (p *paper) table(s *Sheet) {
 	part := p.note()
 	part.Tables = append(part.Tables, s)
-	p.printf("%s\n", s.Render())
+	p.printf("%s\n", s.Fit(p.width))
 	p.mark = p.Len()
 }
 
@@ -109,32 +108,4 @@ func (p *paper) parts() []Part {
 		p.noted[i].Text = strings.Trim(string(p.Bytes()[p.begins[i]:p.ends[i]]), "\n")
 	}
 	return p.noted
-}
-
-// Sheet is a table whose cells are kept.
-type Sheet struct {
-	table.Writer
-	// Columns are the headings; Numbers reports which columns are of numbers.
-	Columns []string
-	Numbers []bool
-	Rows    [][]string
-}
-
-func newSheet(w table.Writer, columns []any) *Sheet {
-	s := &Sheet{Writer: w}
-	for _, c := range columns {
-		_, words := c.(Words)
-		s.Columns, s.Numbers = append(s.Columns, fmt.Sprint(c)), append(s.Numbers, !words)
-	}
-	return s
-}
-
-// AppendRow adds a row.
-func (s *Sheet) AppendRow(row table.Row, configs ...table.RowConfig) {
-	cells := make([]string, len(row))
-	for i, cell := range row {
-		cells[i] = fmt.Sprint(cell)
-	}
-	s.Rows = append(s.Rows, cells)
-	s.Writer.AppendRow(row, configs...)
 }

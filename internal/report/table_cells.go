@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -202,19 +200,19 @@ func reasons(row *Row) string {
 	return strings.Join(invalidating(row.Findings, func(f result.Finding) string { return f.Reason + ": " + f.Message }), " ")
 }
 
-// writeTableText writes a line for each run, and under them why results aren't
-// valid or aren't there.
+// writeTableText writes a line for each run or, on a terminal that is too narrow, a block of lines, and under them why
+// results aren't valid or aren't there.
 func writeTableText(w io.Writer, rows []Row) error {
-	return writeRuns(w, rows, table.Writer.Render, "\n", func(text string) string { return text })
+	return writeRuns(w, rows, func(s *Sheet) string { return s.Fit(Width(w)) }, "\n", func(text string) string { return text })
 }
 
 // writeTableMarkdown writes what the text has as a table of GitHub's Markdown, in which a backslash
 // keeps a line break.
 func writeTableMarkdown(w io.Writer, rows []Row) error {
-	return writeRuns(w, rows, table.Writer.RenderMarkdown, "\\\n", EscapeMarkdown)
+	return writeRuns(w, rows, func(s *Sheet) string { return s.RenderMarkdown() }, "\\\n", EscapeMarkdown)
 }
 
-func writeRuns(w io.Writer, rows []Row, render func(table.Writer) string, lineBreak string, escape func(string) string) error {
+func writeRuns(w io.Writer, rows []Row, render func(*Sheet) string, lineBreak string, escape func(string) string) error {
 	t := NewTable(tableColumns...)
 	var notes []string
 	for i := range rows {

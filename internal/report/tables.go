@@ -6,35 +6,10 @@ import (
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-// Words is the heading of a column of words, which is aligned to the left. Other columns hold
-// numbers and are aligned to the right.
-type Words string
-
-// NewTable returns a table without lines.
-func NewTable(columns ...any) *Sheet {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	var aligned []table.ColumnConfig
-	for i, column := range columns {
-		if _, left := column.(Words); !left {
-			aligned = append(aligned, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-		}
-	}
-	t.SetColumnConfigs(aligned)
-	t.AppendHeader(columns)
-	return newSheet(t, columns)
-}
 
 // writeSummary writes a row for each client and one for all together.
 func writeSummary(w *paper, r *result.Result) {

@@ -24,7 +24,7 @@ merged histograms.`
 // print for each client and, if there are several, for all merged, and at last what ab cannot know:
 // the target, the usage of the clients and the environment.
 func writeText(w io.Writer, r *result.Result) error {
-	var p paper
+	p := paper{width: Width(w)}
 	p.writeResult(shown(r))
 	_, err := w.Write(p.Bytes())
 	return err

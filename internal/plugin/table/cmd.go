@@ -4,6 +4,8 @@
 package table
 
 import (
+	"errors"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -13,6 +15,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
@@ -30,6 +34,8 @@ in milliseconds, for each client and for all clients. The last columns are the
 failed requests of each client by kind and the CPU usage of each server of the
 target in percent of its limit. Percentiles over all clients are computed from
 merged histograms, never averaged.
+
+On a terminal that is narrower than the table, each run is a block of lines.
 
 A run whose result isn't valid, or that has none, is marked. The reason is below
 the table, or in the column "reason" in CSV. Other findings are in the run's
@@ -103,14 +109,24 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if err != nil {
 				return err
 			}
+			out, err := terminal.For(cmd, streams.Out)
+			if err != nil {
+				return exit.Errorf(exit.Unknown, "%w", err)
+			}
 			c, err := cluster.Connect(flags)
 			if err != nil {
 				return err
 			}
-			if benchmark != "" {
-				return o.writePivot(cmd.Context(), c, benchmark, streams.Out)
+			write := func(to io.Writer) error {
+				if benchmark != "" {
+					return o.writePivot(cmd.Context(), c, benchmark, to)
+				}
+				return o.write(cmd.Context(), c, to)
 			}
-			return o.write(cmd.Context(), c, streams.Out)
+			if o.format != "text" {
+				return write(streams.Out)
+			}
+			return errors.Join(write(out), out.Flush())
 		},
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "label selector, as in kubectl get, for example series=r1,size!=small")

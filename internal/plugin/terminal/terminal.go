@@ -49,6 +49,7 @@ type Writer struct {
 	text   bytes.Buffer
 	colors bool
 	ascii  bool
+	width  int
 }
 
 // New returns a Writer to out. color is one of Choices. With Auto, colors are for terminals alone, unless NO_COLOR is set to anything (https://no-color.org) or
@@ -66,8 +67,14 @@ func New(out io.Writer, color string, lookup func(string) string) (*Writer, erro
 		w.colors = lookup("NO_COLOR") == "" && lookup("TERM") != "dumb"
 	}
 	w.ascii = !utf8(lookup)
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+		w.width = width
+	}
 	return w, nil
 }
+
+// Columns returns the number of columns of the terminal, or 0 if the output is none or that is unknown.
+func (w *Writer) Columns() int { return w.width }
 
 // utf8 reports whether the locale has UTF-8: by the first of the variables that is set, as in POSIX.
 func utf8(lookup func(string) string) bool {

@@ -21,17 +21,22 @@ type document interface {
 	plot(lines []string)
 	// table writes a table. Columns are report.Words, aligned to the left, or strings, aligned to the right.
 	table(columns []any, rows [][]string)
+	// columns returns the number of columns of the terminal, or 0 if it is for none.
+	columns() int
 	String() string
 }
 
 // text is a document for a terminal. A paragraph and a table are separated by an empty line.
 type text struct {
 	out            strings.Builder
+	width          int // of the terminal, see report.Sheet.Fit
 	afterParagraph bool
 }
 
 // String returns what was written.
 func (d *text) String() string { return d.out.String() }
+
+func (d *text) columns() int { return d.width }
 
 func (d *text) title(text string) { fmt.Fprintln(&d.out, printable.Text(text)) }
 
@@ -66,7 +71,7 @@ func (d *text) table(columns []any, rows [][]string) {
 		fmt.Fprintln(&d.out)
 	}
 	d.afterParagraph = false
-	fmt.Fprintln(&d.out, tableOf(columns, rows, printable.Text).Render())
+	fmt.Fprintln(&d.out, tableOf(columns, rows, printable.Text).Fit(d.width))
 }
 
 // markdown is a document in GitHub's Markdown.
@@ -74,6 +79,8 @@ type markdown struct{ out strings.Builder }
 
 // String returns what was written.
 func (d *markdown) String() string { return d.out.String() }
+
+func (d *markdown) columns() int { return 0 }
 
 func (d *markdown) title(text string) { fmt.Fprintf(&d.out, "## %s\n", report.EscapeMarkdown(text)) }
 func (d *markdown) section(text string) {
@@ -107,7 +114,7 @@ func (d *markdown) table(columns []any, rows [][]string) {
 	fmt.Fprintf(&d.out, "\n%s\n", tableOf(columns, rows, report.EscapeMarkdown).RenderMarkdown())
 }
 
-func tableOf(columns []any, rows [][]string, clean func(string) string) table.Writer {
+func tableOf(columns []any, rows [][]string, clean func(string) string) *report.Sheet {
 	cleaned := make([]any, len(columns))
 	for i, column := range columns {
 		switch column := column.(type) {

@@ -53,7 +53,7 @@ func (r *Report) writeEffects(d document) {
 			"difference to the worse of the size in the column \"detectable\" in 4 of 5 cases.", r.confidence()))
 		d.table(append(columns[:len(columns):len(columns)], report.Words("verdict"), "tolerance", "detectable", "blocks to decide"), gate)
 		for _, metric := range r.gateMetrics() {
-			if lines := r.forest(metric); lines != nil {
+			if lines := r.forest(metric, d.columns()); lines != nil {
 				d.plot(lines)
 			}
 		}

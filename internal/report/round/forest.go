@@ -11,16 +11,29 @@ import (
 )
 
 const (
-	// forestWidth is the width of a forest plot in characters, and forestName that of the longest name of a row: with the word at its end a line has at
-	// most 80 characters.
-	forestWidth = 41
-	forestName  = 20
+	// forestWidth is the width of a forest plot in characters, narrowForestWidth that on a terminal on which its lines wouldn't fit, and forestName that of
+	// the longest name of a row.
+	forestWidth       = 41
+	narrowForestWidth = 25
+	forestName        = 20
 	// charWidth is the width of a character in the pixels that picture counts in.
 	charWidth = 8
 )
 
-// forest returns a forest plot of the gate's effects in a metric as lines of text; nil for metrics without an effect.
-func (r *Report) forest(metric v1alpha1.BenchmarkMetric) []string {
+// forest returns a forest plot of the gate's effects in a metric as lines of text, for a terminal with a number of columns, or for none if that is 0; nil
+// for metrics without an effect.
+func (r *Report) forest(metric v1alpha1.BenchmarkMetric, columns int) []string {
+	lines := r.forestOf(metric, forestWidth)
+	for _, line := range lines {
+		if columns > 0 && len([]rune(line)) >= columns {
+			return r.forestOf(metric, narrowForestWidth)
+		}
+	}
+	return lines
+}
+
+// forestOf returns a forest plot with an axis of a number of characters.
+func (r *Report) forestOf(metric v1alpha1.BenchmarkMetric, width int) []string {
 	reach, name, tolerance := 0.0, len("baseline"), 0.0
 	var effects []benchmark.Effect
 	for _, e := range benchmark.Ranked(r.Effects) {
@@ -44,10 +57,10 @@ func (r *Report) forest(metric v1alpha1.BenchmarkMetric) []string {
 		return nil
 	}
 	name = min(name, forestName)
-	x := picture.LogRatio(100*math.Expm1(reach), 0, (forestWidth-1)*charWidth)
+	x := picture.LogRatio(100*math.Expm1(reach), 0, float64(width-1)*charWidth)
 	at := func(percent float64) int { return int(math.Round(x.At(percent) / charWidth)) }
 	indent := strings.Repeat(" ", name+2)
-	lines := []string{indent + scaleLine(&x, at) + "  change of " + MetricName(metric) + ", %"}
+	lines := []string{indent + scaleLine(&x, at, width) + "  change of " + MetricName(metric) + ", %"}
 	for i := range effects {
 		e := &effects[i]
 		label := []rune(r.Label(e.Cell))
@@ -58,18 +71,18 @@ func (r *Report) forest(metric v1alpha1.BenchmarkMetric) []string {
 		if e.Verdict == v1alpha1.BenchmarkFailed {
 			word += ": gate failed"
 		}
-		lines = append(lines, fmt.Sprintf("%-*s  %s  %s", name, string(label), forestRow(e, tolerance, at), word))
+		lines = append(lines, fmt.Sprintf("%-*s  %s  %s", name, string(label), forestRow(e, tolerance, at, width), word))
 	}
 	return lines
 }
 
 // scaleLine returns the labels of the axis, each centered at its place.
-func scaleLine(x *picture.Scale, at func(float64) int) string {
-	line := []rune(strings.Repeat(" ", forestWidth))
+func scaleLine(x *picture.Scale, at func(float64) int, width int) string {
+	line := []rune(strings.Repeat(" ", width))
 	free := 0
 	for _, t := range x.Ticks {
 		label := []rune(t.Label)
-		from := max(0, min(at(t.Value)-len(label)/2, forestWidth-len(label)))
+		from := max(0, min(at(t.Value)-len(label)/2, width-len(label)))
 		if from < free {
 			continue
 		}
@@ -80,13 +93,13 @@ func scaleLine(x *picture.Scale, at func(float64) int) string {
 }
 
 // forestRow returns the interval of an effect as a line with an end at each side, and the estimate as a dot, hollow if it can't be told yet.
-func forestRow(e *benchmark.Effect, tolerance float64, at func(float64) int) string {
-	row := []rune(strings.Repeat(" ", forestWidth))
+func forestRow(e *benchmark.Effect, tolerance float64, at func(float64) int, width int) string {
+	row := []rune(strings.Repeat(" ", width))
 	if tolerance > 0 {
 		row[at(-tolerance)], row[at(tolerance)] = ':', ':'
 	}
 	row[at(0)] = '|'
-	low, high := 0, forestWidth-1
+	low, high := 0, width-1
 	left, right := '←', '→'
 	if e.LowPercent != nil {
 		low, left = at(*e.LowPercent), '├'

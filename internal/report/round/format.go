@@ -17,7 +17,7 @@ func newFormats[T any](write func(T, io.Writer, document) error) formats[T] {
 	return formats[T]{
 		"json":     func(w io.Writer, x T) error { return report.WriteIndented(w, x) },
 		"markdown": func(w io.Writer, x T) error { return write(x, w, &markdown{}) },
-		"text":     func(w io.Writer, x T) error { return write(x, w, &text{}) },
+		"text":     func(w io.Writer, x T) error { return write(x, w, &text{width: report.Width(w)}) },
 	}
 }
 
