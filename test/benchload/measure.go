@@ -23,7 +23,12 @@ type sample struct {
 	// in bytes.
 	cpu  time.Duration
 	peak int64
+	// switches and faults are the numbers of context switches and page faults of the process and its children.
+	switches, faults int64
 }
+
+// perThousand returns n events as a number for a thousand requests.
+func (s *sample) perThousand(n int64) float64 { return 1000 * float64(n) / float64(s.requests) }
 
 // perRequest returns the CPU time per request in µs.
 func (s *sample) perRequest() float64 { return s.cpu.Seconds() * 1e6 / float64(s.requests) }
@@ -83,6 +88,7 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process
 	}
 	usage := command.ProcessState.SysUsage().(*syscall.Rusage)
 	s.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	s.switches, s.faults = usage.Nvcsw+usage.Nivcsw, usage.Minflt+usage.Majflt
 	return s, nil
 }
 

@@ -141,7 +141,7 @@ func TestSkipped(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	one := func(cpu time.Duration) *sample {
-		return &sample{figures: figures{requests: 1000, failed: 1, seconds: 2}, cpu: cpu, peak: 10 << 20}
+		return &sample{figures: figures{requests: 1000, failed: 1, seconds: 2}, cpu: cpu, peak: 10 << 20, switches: 250, faults: 20}
 	}
 	rows := []row{
 		{tool: "wrk", samples: []*sample{one(10 * time.Millisecond), one(20 * time.Millisecond), one(40 * time.Millisecond)}},
@@ -152,8 +152,8 @@ func TestTable(t *testing.T) {
 	writeCase(&text, &cases[0], rows)
 	for _, want := range []string{
 		"\n1 KiB, keep-alive, 25 connections\n",
-		"| wrk                    |      20.0 | 10.0–40.0       |       1.00 |        500 |       10 |      3 |",
-		"| other                  |      30.0 | 20.0–40.0       |       1.50 |        500 |       10 |      2 |",
+		"| wrk                    |      20.0 | 10.0–40.0       |       1.00 |        500 |       10 |    250.0 |     20.0 |      3 |",
+		"| other                  |      30.0 | 20.0–40.0       |       1.50 |        500 |       10 |    250.0 |     20.0 |      2 |",
 		"other had 2 failed requests.",
 		"| none                   |         - | has no open load |",
 	} {

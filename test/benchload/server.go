@@ -27,7 +27,8 @@ const nginxConfig = `daemon off;
 master_process off;
 pid %[1]s/pid;
 error_log %[1]s/error.log;
-events { worker_connections 8192; }
+worker_rlimit_nofile 16384;
+events { worker_connections 16384; }
 http {
   access_log off;
   keepalive_requests 1000000000;

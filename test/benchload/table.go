@@ -27,6 +27,7 @@ var cases = []benchCase{
 	{name: "1k", kib: 1, connections: 25, keepAlive: true},
 	{name: "32k", kib: 32, connections: 25, keepAlive: true},
 	{name: "1k-1000", kib: 1, connections: 1000, keepAlive: true},
+	{name: "1k-10000", kib: 1, connections: 10_000, keepAlive: true},
 	{name: "tls", kib: 1, connections: 25, tls: true, keepAlive: true},
 	{name: "close", kib: 1, connections: 25},
 	{name: "h2", kib: 1, connections: 25, tls: true, keepAlive: true, streams: 8},
@@ -70,12 +71,12 @@ type row struct {
 	skipped string
 }
 
-// writeCase writes the table of a case.
+// writeCase writes the table of a case. Context switches and page faults are for a thousand requests.
 func writeCase(w io.Writer, c *benchCase, rows []row) {
 	_, _ = fmt.Fprintf(w, "\n%s\n\n", c.title())
-	const format = "| %-22s | %9s | %-15s | %10s | %10s | %8s | %6s |\n"
-	_, _ = fmt.Fprintf(w, format, "tool", "µs CPU", "min–max", "× "+c.reference(), "requests/s", "peak MiB", "rounds")
-	_, _ = fmt.Fprintf(w, format, "---", "--:", "---", "--:", "--:", "--:", "--:")
+	const format = "| %-22s | %9s | %-15s | %10s | %10s | %8s | %8s | %8s | %6s |\n"
+	_, _ = fmt.Fprintf(w, format, "tool", "µs CPU", "min–max", "× "+c.reference(), "requests/s", "peak MiB", "switches", "faults", "rounds")
+	_, _ = fmt.Fprintf(w, format, "---", "--:", "---", "--:", "--:", "--:", "--:", "--:", "--:")
 	var base []*sample
 	for _, r := range rows {
 		if r.tool == c.reference() {
@@ -84,13 +85,14 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 	}
 	for _, r := range rows {
 		var costs, ratios, rates, peaks, load, loadRatios []float64
-		var achieved, delays []float64
+		var achieved, delays, switches, faults []float64
 		var failed int64
 		for i, s := range r.samples {
 			if s == nil {
 				continue
 			}
 			costs, rates, peaks = append(costs, s.perRequest()), append(rates, s.rate()), append(peaks, float64(s.peak)/(1<<20))
+			switches, faults = append(switches, s.perThousand(s.switches)), append(faults, s.perThousand(s.faults))
 			failed += s.failed
 			if s.targetRate > 0 {
 				achieved, delays = append(achieved, 100*(s.achievedRate/s.targetRate-1)), append(delays, s.delay.Seconds()*1e6)
@@ -104,7 +106,7 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 			}
 		}
 		if len(costs) == 0 {
-			_, _ = fmt.Fprintf(w, format, r.tool, "-", r.skipped, "", "", "", "0")
+			_, _ = fmt.Fprintf(w, format, r.tool, "-", r.skipped, "", "", "", "", "", "0")
 			continue
 		}
 		ratio := "-"
@@ -112,10 +114,11 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 			ratio = fmt.Sprintf("%.2f", median(ratios))
 		}
 		_, _ = fmt.Fprintf(w, format, r.tool, fmt.Sprintf("%.1f", median(costs)), fmt.Sprintf("%.1f–%.1f", slices.Min(costs), slices.Max(costs)),
-			ratio, fmt.Sprintf("%.0f", median(rates)), fmt.Sprintf("%.0f", slices.Max(peaks)), fmt.Sprint(len(costs)))
+			ratio, fmt.Sprintf("%.0f", median(rates)), fmt.Sprintf("%.0f", slices.Max(peaks)),
+			fmt.Sprintf("%.1f", median(switches)), fmt.Sprintf("%.1f", median(faults)), fmt.Sprint(len(costs)))
 		if len(load) > 0 && len(loadRatios) > 0 {
 			_, _ = fmt.Fprintf(w, format, "  without startup", fmt.Sprintf("%.1f", median(load)), fmt.Sprintf("%.1f–%.1f", slices.Min(load), slices.Max(load)),
-				fmt.Sprintf("%.2f", median(loadRatios)), "", "", "")
+				fmt.Sprintf("%.2f", median(loadRatios)), "", "", "", "", "")
 		}
 		if len(achieved) > 0 {
 			_, _ = fmt.Fprintf(w, "%s: achieved rate within %.3f%% of the target rate, p99 of the start delay %.0f µs (%.0f–%.0f).\n",
