@@ -12,11 +12,12 @@ import (
 
 // container holds what is known of one container of the target's pod.
 type container struct {
-	used     usage // the sum of the kernel's counters
-	reported usage // what samples report: it never decreases
-	switched switched
-	resident int64 // the peak RSS in bytes
-	first    int   // its process with the lowest PID, or 0 if it has none
+	used      usage // the sum of the kernel's counters
+	reported  usage // what samples report: it never decreases
+	ofThreads threadUsage
+	compiles  bool  // it has or had a thread that compiles Java code
+	resident  int64 // the peak RSS in bytes
+	first     int   // its process with the lowest PID, or 0 if it has none
 }
 
 // containers holds the containers that are sampled separately, by name. The server's always exists.

@@ -66,6 +66,7 @@ func TestContainersBecomeKnown(t *testing.T) {
 	usage := func(u result.ServerUsage) result.ServerUsage {
 		u.At, u.AgentCPUs = 42, "0,2-3"
 		u.GCPauses, u.GCPause, u.GCPauseMax, u.HeapUsed, u.DescriptorLimit = -1, -1, -1, -1, -1 // no logs, no file
+		u.CompilerCPU = -1                                                                      // no such thread
 		return u
 	}
 	check := func(when string, server result.ServerUsage, backends ...result.BackendUsage) {

@@ -13,6 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/assay-dev/assay/test/spy"
 )
@@ -43,8 +46,22 @@ func beChild(what string) {
 		}
 		return
 	case "busy": // for n ms of CPU time
-		for usedCPU() < time.Duration(n)*time.Millisecond {
+		for usedCPU(unix.RUSAGE_SELF) < time.Duration(n)*time.Millisecond {
 		}
+	case "compile": // for n ms of CPU time in a thread that is named like HotSpot's
+		compiled := make(chan bool)
+		go func() {
+			runtime.LockOSThread() // and ends with its goroutine
+			if err := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(unsafe.StringData("C2 CompilerThread0\x00"))), 0, 0, 0); err != nil {
+				panic(err)
+			}
+			for usedCPU(unix.RUSAGE_THREAD) < time.Duration(n)*time.Millisecond {
+			}
+			compiled <- true
+			<-compiled
+		}()
+		<-compiled
+		defer func() { compiled <- true }()
 	case "threads": // n of them
 		ready := make(chan bool)
 		for range n {
@@ -80,9 +97,9 @@ func beChild(what string) {
 	_, _ = io.ReadAll(os.Stdin)
 }
 
-func usedCPU() time.Duration {
+func usedCPU(who int) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+	if err := syscall.Getrusage(who, &u); err != nil {
 		panic(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())

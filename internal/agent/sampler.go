@@ -35,7 +35,7 @@ type ProcSampler struct {
 	own        []byte // the agent's control groups
 	containers containers
 	account    account
-	switches   switches
+	threads    threads
 	node       *node.Reader
 	topology   topology
 	gcLogs     string // directory with a directory for each container
@@ -72,7 +72,7 @@ func (s *ProcSampler) SetContainers(containers map[string]string) { s.containers
 // Sample returns the usage of each container's processes since they were first seen in it; the
 // usage of the server's processes since they started. Processes that exited count with their last
 // sample. Cumulative counters never decrease from one sample to the next. CPU times have the
-// kernel's resolution of 10 ms. Context switches of a thread that started and ended between two
+// kernel's resolution of 10 ms. Context switches and compilations of a thread that started and ended between two
 // samples are unknown. Network bytes are the pod's and are part of the server's usage.
 func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	processes, err := s.processes()
@@ -90,7 +90,7 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	}
 	around := s.readNode(interfaces)
 	levels := levelsOf(all)
-	s.readSwitches(all)
+	s.readThreads(all)
 	agentCPUs := s.allowedCPUs("self")
 	of := func(name string) result.ServerUsage {
 		c := s.containers.byName[name]
@@ -119,7 +119,11 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 func (c *container) report(u *result.ServerUsage) {
 	c.reported = maxUsage(c.reported, c.used)
 	u.UserCPU, u.SystemCPU, u.MinorFaults, u.MajorFaults = c.reported.user, c.reported.system, c.reported.minor, c.reported.major
-	u.VoluntarySwitches, u.InvoluntarySwitches = c.switched.voluntary, c.switched.involuntary
+	u.VoluntarySwitches, u.InvoluntarySwitches = c.ofThreads.voluntary, c.ofThreads.involuntary
+	u.CompilerCPU = result.Unknown
+	if c.compiles {
+		u.CompilerCPU = c.ofThreads.compiling
+	}
 	c.resident = max(c.resident, u.Resident)
 	u.MaxResident = c.resident
 }

@@ -87,6 +87,28 @@ func TestSampleMatchesRusage(t *testing.T) {
 	}
 }
 
+// TestSampleOfCompilers samples a process with a thread named like one of HotSpot's compilers, and when it has ended.
+func TestSampleOfCompilers(t *testing.T) {
+	directory := podProc(t)
+	busy := start(t, "busy 50")
+	show(t, directory, busy.Process.Pid)
+	s := sampler(t, directory)
+	if u := read(t, s); u.CompilerCPU != result.Unknown {
+		t.Errorf("%d µs without a compiler", u.CompilerCPU)
+	}
+	java := start(t, "compile 200")
+	show(t, directory, java.Process.Pid)
+	u := read(t, s)
+	if most := u.CPU(); u.CompilerCPU < 200_000-2*tick || u.CompilerCPU > most+2*tick {
+		t.Errorf("%d µs in the compiler, want from 200,000 to %d", u.CompilerCPU, most)
+	}
+	java.end(t)
+	busy.end(t)
+	if after := read(t, s); after.CompilerCPU != u.CompilerCPU {
+		t.Errorf("%d µs in the compiler became %d when the process ended", u.CompilerCPU, after.CompilerCPU)
+	}
+}
+
 func allowedNow(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -172,12 +194,12 @@ func BenchmarkSample(b *testing.B) {
 				defer runtime.KeepAlive(c)
 			}
 			s.SetContainers(names)
-			before := usedCPU()
+			before := usedCPU(syscall.RUSAGE_SELF)
 			for b.Loop() {
-				s.switches.cost = 0
+				s.threads.cost = 0
 				readAll(b, s)
 			}
-			b.ReportMetric(float64((usedCPU()-before).Microseconds())/float64(b.N), "cpu-µs/op")
+			b.ReportMetric(float64((usedCPU(syscall.RUSAGE_SELF)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
 }

@@ -57,6 +57,17 @@ func seriesColumns(r *result.Result) []seriesColumn {
 			return decimals(value, 1)
 		}})
 	}
+	for _, c := range r.Containers() {
+		if c.Usage != nil && c.Usage.End.CompilerCPU > 0 { // a result of an earlier version has none
+			columns = append(columns, seriesColumn{"compiler_percent_" + c.Name, func(s *result.Second) string {
+				percent := compilerPercent(s, &c)
+				if percent < 0 {
+					return ""
+				}
+				return decimals(percent, 1)
+			}})
+		}
+	}
 	return append(columns,
 		seriesColumn{"client_scheduling_latency_p99_ms", func(s *result.Second) string { return msText(s.ClientSchedulingLatencyP99, true) }},
 		seriesColumn{"client_gc_pause_max_ms", func(s *result.Second) string { return msText(s.ClientGCPauseMax, true) }},
@@ -112,6 +123,18 @@ func levelOf(s *result.Second, clients int) *result.Level {
 		Start: s.Second, End: s.Second + s.Seconds, ClientCPU: s.ClientCPU / int64(max(clients, 1)), ServerCPU: s.ServerCPU,
 		TargetUsage: result.TargetUsage{Server: s.Server, Backends: s.Backends, Node: s.Node},
 	}
+}
+
+// compilerPercent returns the CPU time of a container's Java compiler in percent of the container's CPU limit, or -1.
+func compilerPercent(s *result.Second, c *result.Container) float64 {
+	used := s.Server
+	if c.Name != result.ServerContainer {
+		used = s.Backends[c.Name]
+	}
+	if used == nil {
+		return result.Unknown
+	}
+	return levelOf(s, 1).CPUPercent(used.CompilerCPU, c.CPULimit)
 }
 
 func perSecondText(count, seconds int64, n int) string {

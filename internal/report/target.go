@@ -44,6 +44,9 @@ func writeContainer(w *paper, c result.Container, podWide bool) {
 	if spent.GCPauses != result.Unknown {
 		writeGarbageCollections(w, &spent)
 	}
+	if c.Usage.End.CompilerCPU > 0 { // a result of an earlier version has none
+		line(w, "Java compiler:", "%s of CPU time, %.1f%% of the container's", secondsText(spent.CompilerCPU), 100*float64(spent.CompilerCPU)/float64(max(spent.CPU(), 1)))
+	}
 }
 
 // coresOf says whether a container's CPUs are all those of their cores. It returns "" if that is unknown.

@@ -24,7 +24,7 @@ var names = map[string][]string{
 		"userCPUMicroseconds", "systemCPUMicroseconds", "residentBytes", "maxResidentBytes", "throttledMicroseconds", "minorFaults", "majorFaults",
 		"voluntarySwitches", "involuntarySwitches", "bytesReceived", "bytesSent", "threads", "descriptors",
 		"gcPauses", "gcPauseMicroseconds", "gcPauseMaxMicroseconds", "heapUsedBytes",
-		"descriptorLimit",
+		"descriptorLimit", "compilerCPUMicroseconds",
 	},
 	"NodeUsage": {
 		"cpuTimeMicroseconds", "idleMicroseconds", "otherCPUMicroseconds", "stealMicroseconds", "ioWaitMicroseconds",

@@ -23,6 +23,7 @@ type ServerUsage struct {
 	GCPauseMax          int64 `json:"gcPauseMaxMicroseconds" merging:"max" optional:"true" help:"longest GC pause since the previous sample; of a measurement, the longest in it"`
 	HeapUsed            int64 `json:"heapUsedBytes" unit:"memory" merging:"last" optional:"true" help:"memory in use in the heap after the last garbage collection, in whole units of the log, most often MiB"`
 	DescriptorLimit     int64 `json:"descriptorLimit" merging:"last" optional:"true" label:"Descriptor limit" help:"open file descriptors that the container's first process may have (RLIMIT_NOFILE)"`
+	CompilerCPU         int64 `json:"compilerCPUMicroseconds" optional:"true" help:"CPU time of the threads in which the container's Java virtual machines compile"`
 	// CPUs lists the CPUs that the server may run on, as in "0-3,8".
 	CPUs string `json:"cpus"`
 	// Cores lists all CPUs of the cores to which those belong: more than CPUs has if a core has several threads

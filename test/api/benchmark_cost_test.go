@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -12,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
@@ -56,7 +57,7 @@ func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, replace := 0, int32(3)
+	loads, blocks, replace := span{}, 0, int32(3)
 	if r := b.Spec.Repetitions; r != nil {
 		blocks, replace = int(ptr.Deref(r.Max, *r.Min)), *r.InvalidRuns.Replace
 	} else if b.Spec.Capacity == nil {
@@ -68,11 +69,10 @@ func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		load, duration := loadOf(t, spec)
-		if c.load != "" && c.load != load {
-			t.Errorf("the cells have different loads: %s and %s", c.load, load)
-		}
-		c.load, longest = load, max(longest, duration)
+		warmup, measurement := loadOf(t, spec)
+		loads.warmup, loads.measurement = append(loads.warmup, warmup), append(loads.measurement, measurement)
+		duration := warmup.duration() + measurement.duration() + startAndCollection
+		longest = max(longest, duration)
 		c.total += time.Duration(n) * duration
 		c.milliCPUs = max(c.milliCPUs, requestsOf(spec))
 	}
@@ -88,12 +88,43 @@ func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 			c.trials += rounds.MaxTrials(s)
 		}
 	}
+	c.load = fmt.Sprintf("%s of warm-up and %s of measurement", between(t, loads.warmup), between(t, loads.measurement))
 	c.replaced = time.Duration(replace) * longest
 	return c
 }
 
-// loadOf describes the warm-up and the measurement of a run, and returns the duration of the whole run.
-func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (string, time.Duration) {
+// span holds the warm-ups and the measurements of all cells.
+type span struct{ warmup, measurement []amount }
+
+// amount is a number of seconds or of requests.
+type amount struct {
+	number int64
+	unit   string
+}
+
+func (a amount) duration() time.Duration {
+	if a.unit == "s" {
+		return time.Duration(a.number) * time.Second
+	}
+	return time.Duration(a.number) * time.Second / assumedRate
+}
+
+// between describes amounts, which have one unit: "20 s", or "12 to 40 s" if they differ.
+func between(t *testing.T, all []amount) string {
+	t.Helper()
+	byNumber := func(a, b amount) int { return cmp.Compare(a.number, b.number) }
+	least, most := slices.MinFunc(all, byNumber), slices.MaxFunc(all, byNumber)
+	if least.unit != most.unit {
+		t.Errorf("the cells have different loads: %d %s and %d %s", least.number, least.unit, most.number, most.unit)
+	}
+	if least == most {
+		return fmt.Sprintf("%d %s", least.number, least.unit)
+	}
+	return fmt.Sprintf("%d to %d %s", least.number, most.number, most.unit)
+}
+
+// loadOf returns the warm-up and the measurement of a run.
+func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement amount) {
 	t.Helper()
 	var seconds *int32
 	var requests *int64
@@ -111,21 +142,19 @@ func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (string, time.Duratio
 	if spec.Load.Warmup == nil {
 		t.Fatal("there is no warm-up")
 	}
-	warmup, first := amount(t, spec.Load.Warmup.DurationSeconds, spec.Load.Warmup.Requests)
-	measurement, second := amount(t, seconds, requests)
-	return fmt.Sprintf("%s of warm-up and %s of measurement", warmup, measurement), first + second + startAndCollection
+	return amountOf(t, spec.Load.Warmup.DurationSeconds, spec.Load.Warmup.Requests), amountOf(t, seconds, requests)
 }
 
-func amount(t *testing.T, seconds *int32, requests *int64) (string, time.Duration) {
+func amountOf(t *testing.T, seconds *int32, requests *int64) amount {
 	t.Helper()
 	switch {
 	case seconds != nil:
-		return fmt.Sprintf("%d s", *seconds), time.Duration(*seconds) * time.Second
+		return amount{int64(*seconds), "s"}
 	case requests != nil:
-		return fmt.Sprintf("%d requests", *requests), time.Duration(*requests) * time.Second / assumedRate
+		return amount{*requests, "requests"}
 	}
 	t.Fatal("the load has neither durationSeconds nor requests")
-	return "", 0
+	return amount{}
 }
 
 // requestsOf returns what the pods of a run request, in thousandths of a CPU.
@@ -260,10 +289,17 @@ func levelMedians(figure float64) map[v1alpha1.BenchmarkMetric]float64 {
 }
 
 // TestTablesOfR5 checks that the samples' tables have the rows and columns of the report's: Table 1, and a table of levels
-// by servers for each number of CPUs.
+// by servers for each number of CPUs. The small form has two levels more, for its smaller CPUs.
 func TestTablesOfR5(t *testing.T) {
 	servers, levels := []string{"httpd-ajp", "httpd-http", "nginx", "tomcat"}, []string{"200", "400", "600", "800", "1000"}
-	for name, sizes := range map[string][]string{"original/r5": {"1", "2", "4", "4-tls"}, "small/r5-small": {"250m", "500m", "1", "1-tls"}} {
+	for _, c := range []struct {
+		name          string
+		sizes, levels []string
+	}{
+		{"original/r5", []string{"1", "2", "4", "4-tls"}, levels},
+		{"small/r5-small", []string{"250m", "500m", "1", "1-tls"}, slices.Concat([]string{"50", "150"}, levels)},
+	} {
+		name, sizes := c.name, c.sizes
 		b := &v1alpha1.Benchmark{}
 		for _, object := range sampleObjects(t, filepath.Join(reportDirectory, "r5", name+".yaml")) {
 			if object.GetKind() != "Benchmark" {
@@ -274,7 +310,7 @@ func TestTablesOfR5(t *testing.T) {
 			}
 		}
 		grids := gridsOf(t, b, round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: v1alpha1.MetricBreakingPointCPU})
-		if diff := cmp.Diff([][]string{servers, sizes}, [][]string{grids[0].Rows, grids[0].Columns}); len(grids) != 1 || diff != "" {
+		if diff := gocmp.Diff([][]string{servers, sizes}, [][]string{grids[0].Rows, grids[0].Columns}); len(grids) != 1 || diff != "" {
 			t.Errorf("%s: %d tables like Table 1, -report +sample:\n%s", name, len(grids), diff)
 		}
 		grids = gridsOf(t, b, round.PivotOptions{Axes: []string{"level", "server"}, Metric: "TargetCPUIdle"})
@@ -282,7 +318,7 @@ func TestTablesOfR5(t *testing.T) {
 			t.Fatalf("%s: %d tables of levels, want %d", name, len(grids), len(sizes))
 		}
 		for _, grid := range grids {
-			if diff := cmp.Diff([][]string{levels, servers}, [][]string{grid.Rows, grid.Columns}); diff != "" {
+			if diff := gocmp.Diff([][]string{c.levels, servers}, [][]string{grid.Rows, grid.Columns}); diff != "" {
 				t.Errorf("%s: %s: -report +sample:\n%s", name, grid.Title, diff)
 			}
 		}
@@ -316,7 +352,7 @@ func TestTablesOfR2(t *testing.T) {
 		}
 		numbers := 0
 		for _, grid := range grids {
-			if diff := cmp.Diff([][]string{c.wantRows, c.wantColumns}, [][]string{grid.Rows, grid.Columns}); diff != "" {
+			if diff := gocmp.Diff([][]string{c.wantRows, c.wantColumns}, [][]string{grid.Rows, grid.Columns}); diff != "" {
 				t.Errorf("%s: rows and columns, -report +sample:\n%s", c.name, diff)
 			}
 			numbers += len(slices.Concat(grid.Values...))

@@ -21,7 +21,7 @@ var openFor = map[string][]string{
 // foldedLanes are the lanes that few readers need. Those without any figure are omitted, and those that a finding is
 // about aren't folded.
 func foldedLanes(r *result.Result) []Lane {
-	all := []Lane{memoryLane(r), networkLane(r).withoutEnd(r), pausesLane(r), throttledLane(r).withoutEnd(r), delaysLane(r), nodeLane(r), tcpLane(r).withoutEnd(r)}
+	all := []Lane{memoryLane(r), networkLane(r).withoutEnd(r), pausesLane(r), compilerLane(r).withoutEnd(r), throttledLane(r).withoutEnd(r), delaysLane(r), nodeLane(r), tcpLane(r).withoutEnd(r)}
 	all = slices.DeleteFunc(all, func(l Lane) bool { return !l.known() })
 	for i := range all {
 		all[i].Folded = !slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return slices.Contains(openFor[all[i].ID], f.Reason) })
@@ -84,6 +84,12 @@ func pausesLane(r *result.Result) Lane {
 	l := Lane{ID: "pauses", Short: "GC pause", Name: "longest GC pause, ms", Unit: "ms"}
 	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.GCPauseMax, 1000) })
 	l.add(r, Line{Name: "clients", Color: picture.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientGCPauseMax, 1000) })
+	return l
+}
+
+func compilerLane(r *result.Result) Lane {
+	l := Lane{ID: "compiler", Short: "Java compiler", Name: "Java compiler, % of a CPU", Unit: "%"}
+	l.perContainer(r, "", func(s *result.Second, u *result.Used) float64 { return perSecond(s, figure(u.CompilerCPU, 10_000)) })
 	return l
 }
 

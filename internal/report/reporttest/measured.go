@@ -87,7 +87,7 @@ func measured(clients, seconds int, whole bool) *result.Result {
 		}
 		second.ClientCPU = int64(clients) * int64(700_000+random.IntN(100_000))
 		second.ClientSchedulingLatencyP99, second.ClientGCPauseMax = int64(80+random.IntN(60)), int64(random.IntN(900))
-		used := &result.ServerUsage{UserCPU: int64(rate) * 4800, SystemCPU: int64(rate) * 1200, Resident: 300<<20 + int64(s)<<10, GCPauses: 0, GCPauseMax: 0, HeapUsed: -1, Descriptors: -1, Threads: 210}
+		used := &result.ServerUsage{UserCPU: int64(rate) * 4800, SystemCPU: int64(rate) * 1200, Resident: 300<<20 + int64(s)<<10, GCPauses: 0, GCPauseMax: 0, HeapUsed: -1, Descriptors: -1, Threads: 210, CompilerCPU: int64(s%8) * 10_000}
 		if slow > 1 {
 			used.GCPauses, used.GCPause, used.GCPauseMax = 1, 180_000, 180_000
 		}

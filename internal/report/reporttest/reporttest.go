@@ -24,10 +24,10 @@ func Tomcat() *result.Result {
 			Kernel: "6.1.0", ContainerRuntime: "containerd://1.6.20", Kubelet: "v1.36.3", Assay: "v0.1.0",
 		},
 		Server: &result.Server{
-			Begin: result.ServerUsage{At: 0, UserCPU: 1e6, SystemCPU: 2e6, MinorFaults: 100, BytesReceived: 5, Throttled: 0, GCPauses: 3, GCPause: 9000, HeapUsed: -1},
+			Begin: result.ServerUsage{At: 0, UserCPU: 1e6, SystemCPU: 2e6, MinorFaults: 100, BytesReceived: 5, Throttled: 0, GCPauses: 3, GCPause: 9000, HeapUsed: -1, CompilerCPU: 2_100_000},
 			End: result.ServerUsage{At: 2e6, UserCPU: 2e6, SystemCPU: 2_500_000, Resident: 200 << 20, MaxResident: 300 << 20,
 				MinorFaults: 142, MajorFaults: 1, VoluntarySwitches: 5000, InvoluntarySwitches: 60, Threads: 230, Descriptors: -1,
-				BytesReceived: 300_005, BytesSent: 64_000_000, Throttled: 0, GCPauses: 15, GCPause: 49_500, GCPauseMax: 8100, HeapUsed: 41 << 20, DescriptorLimit: 1_048_576},
+				BytesReceived: 300_005, BytesSent: 64_000_000, Throttled: 0, GCPauses: 15, GCPause: 49_500, GCPauseMax: 8100, HeapUsed: 41 << 20, DescriptorLimit: 1_048_576, CompilerCPU: 2_250_000},
 			PeakCPUPercent: 98.25, PeakResident: 210 << 20,
 		},
 		Findings: []result.Finding{},

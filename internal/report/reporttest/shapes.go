@@ -77,13 +77,14 @@ func Forwarding() *result.Result {
 		{Name: "cache", Image: "memcached:1.6", CPULimit: 100},
 	}
 	r.Backends = []result.Backend{{Name: "tomcat", Server: result.Server{
-		Begin: result.ServerUsage{At: 0, UserCPU: 4e6, SystemCPU: 1e6, MinorFaults: 1000, VoluntarySwitches: 7, Throttled: 50_000},
+		Begin: result.ServerUsage{At: 0, UserCPU: 4e6, SystemCPU: 1e6, MinorFaults: 1000, VoluntarySwitches: 7, Throttled: 50_000, CompilerCPU: 4_800_000},
 		End: result.ServerUsage{At: 2e6, UserCPU: 6e6, SystemCPU: 1_400_000, Resident: 500 << 20, MaxResident: 600 << 20,
 			MinorFaults: 1500, MajorFaults: 2, VoluntarySwitches: 9007, InvoluntarySwitches: 800, Threads: 45, Descriptors: 120, Throttled: 250_000,
-			GCPauses: 4, GCPause: 20_000, GCPauseMax: 9000, HeapUsed: 300 << 20, DescriptorLimit: 65_536},
+			GCPauses: 4, GCPause: 20_000, GCPauseMax: 9000, HeapUsed: 300 << 20, DescriptorLimit: 65_536, CompilerCPU: 5_400_000},
 		PeakCPUPercent: 144, PeakResident: 520 << 20,
 	}}}
 	r.Server.Begin.GCPauses, r.Server.End.GCPauses = -1, -1
+	r.Server.Begin.CompilerCPU, r.Server.End.CompilerCPU = -1, -1
 	r.Series = []result.Second{
 		{Second: 0, Seconds: 1, Requests: 1000, P50: 50_015, P90: 90_047, P99: 99_007, Max: 100_000, BytesReceived: 32_000_000,
 			ClientCPU: 500_000, ServerCPU: 750_000, ServerResident: 200 << 20, BackendCPU: map[string]int64{"tomcat": 1_200_000}},
