@@ -251,6 +251,9 @@ func wantSurroundings(t *testing.T, stored *result.Result) {
 	if stored.Server == nil {
 		t.Fatal("the server's usage is unknown")
 	}
+	if u := stored.Server.End; u.CompilerCPU < 1 || u.CompilerCPU > u.CPU() {
+		t.Errorf("Java's compiler used %d of %d microseconds", u.CompilerCPU, u.CPU())
+	}
 	if u := stored.Server.Spent(); u.GCPauses < 0 || u.GCPause < 0 || u.DescriptorLimit < 1 {
 		t.Errorf("the server used %+v", u)
 	}
