@@ -329,13 +329,14 @@ test-nodes: cluster-up load-images test-server-image install ## Run the scenario
 # The cluster has a kubeconfig of its own, so that another one isn't replaced.
 MAKE_KIND = $(MAKE) CLUSTER_ENGINE=kind KUBECONFIG_FILE=$(CURDIR)/.cluster/kind
 
+# The patterns end with \b: a $ would be expanded once more by the make that is called.
 .PHONY: test-kind
 test-kind: ## Run the demo and a part of the scenarios on kind, with one node and with two
 	@trap '$(MAKE_KIND) cluster-down' EXIT; \
 	$(MAKE_KIND) demo; \
-	$(MAKE_KIND) test-e2e ARGS="-run '^(TestServers|TestFaults|TestHelm)$$'"; \
+	$(MAKE_KIND) test-e2e ARGS="-run '^(TestServers|TestFaults|TestHelm)\b'"; \
 	$(MAKE_KIND) cluster-down; \
-	$(MAKE_KIND) test-nodes ARGS="-run '^TestNodes(Apart|Together)$$'"
+	$(MAKE_KIND) test-nodes ARGS="-run '^TestNodes(Apart|Together)\b'"
 
 .PHONY: test-hostile
 test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster for five minutes
