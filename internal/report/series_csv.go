@@ -127,14 +127,12 @@ func levelOf(s *result.Second, clients int) *result.Level {
 
 // compilerPercent returns the CPU time of a container's Java compiler in percent of the container's CPU limit, or -1.
 func compilerPercent(s *result.Second, c *result.Container) float64 {
-	used := s.Server
-	if c.Name != result.ServerContainer {
-		used = s.Backends[c.Name]
-	}
+	l := levelOf(s, 1)
+	used := l.Of(c.Name)
 	if used == nil {
 		return result.Unknown
 	}
-	return levelOf(s, 1).CPUPercent(used.CompilerCPU, c.CPULimit)
+	return l.CPUPercent(used.CompilerCPU, c.CPULimit)
 }
 
 func perSecondText(count, seconds int64, n int) string {

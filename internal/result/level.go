@@ -32,12 +32,17 @@ type TargetUsage struct {
 	Node *NodeUsage `json:"node,omitempty"`
 }
 
+// Of returns the usage of a container of the target, or nil if that is unknown.
+func (u *TargetUsage) Of(container string) *Used {
+	if container == ServerContainer {
+		return u.Server
+	}
+	return u.Backends[container]
+}
+
 // CPUOf returns the CPU time of a container of the target in microseconds, or Unknown.
 func (u *TargetUsage) CPUOf(container string) int64 {
-	used := u.Backends[container]
-	if container == ServerContainer {
-		used = u.Server
-	}
+	used := u.Of(container)
 	if used == nil {
 		return Unknown
 	}
@@ -49,10 +54,7 @@ func (u *TargetUsage) CPUOf(container string) int64 {
 func (u *TargetUsage) Resident(containers []Container) int64 {
 	sum := int64(0)
 	for _, c := range containers {
-		used := u.Backends[c.Name]
-		if c.Name == ServerContainer {
-			used = u.Server
-		}
+		used := u.Of(c.Name)
 		if used == nil || used.Resident < 0 {
 			return Unknown
 		}
