@@ -7,15 +7,18 @@ import (
 	"unicode"
 )
 
-// Text returns text without control characters (including line breaks) and invisible characters,
-// such as those that change the text direction.
+// Text returns text in one line: without control characters and invisible characters, such as those that change the
+// text direction. A line break or another kind of space within it becomes a space.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		switch {
+		case r != '\r' && unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
 			return -1
 		}
 		return r
-	}, text)
+	}, strings.TrimFunc(text, unicode.IsControl))
 }
 
 // Clipped returns Text of the first limit bytes, with an ellipsis if text is longer.

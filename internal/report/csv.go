@@ -45,8 +45,8 @@ func WriteCSV(w io.Writer, records [][]string) error {
 	return out.Error()
 }
 
-// formulaStarts are the characters that begin a formula in a spreadsheet, with their fullwidth forms. Others that do,
-// such as a tab, aren't printable. Source: OWASP, "CSV Injection".
+// formulaStarts are the characters that begin a formula in a spreadsheet, with their fullwidth forms. Others that do are
+// tabs and line breaks, which printable.Text replaces. Source: OWASP, "CSV Injection".
 const formulaStarts = "=+-@＝＋－＠"
 
 // number matches a decimal number, which no spreadsheet takes for a formula although it may begin with a minus.
