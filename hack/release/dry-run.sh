@@ -79,7 +79,7 @@ quietly cosign verify "${verify[@]}" "$registry/charts/assay@$(crane digest "$re
 images() { grep -oE 'ghcr\.io/assay-dev/[a-z-]+:[^" ]+' "$1" | sort -u; }
 helm template assay "$dir/assay-$version.tgz" --namespace assay-system >"$dir/template.yaml"
 for manifests in "$dir/template.yaml" "$release/install.yaml"; do
-  [[ $(images "$manifests") == "$(cut -d@ -f1 "$release/images.txt")" ]] || fail "$manifests names other images: $(images "$manifests")"
+  [[ $(images "$manifests") == "$(cut -d@ -f1 "$release/images.txt" | sort)" ]] || fail "$manifests names other images: $(images "$manifests")"
 done
 checked "chart and install.yaml: version $version, and the images of this release"
 

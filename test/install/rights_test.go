@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -239,6 +240,28 @@ func TestManagerTouchesOnlyObjectsOfRuns(t *testing.T) {
 	}
 	if err := r.client.Delete(t.Context(), own); err != nil {
 		t.Errorf("delete a Secret of a run: %v", err)
+	}
+	for name, change := range map[string]string{
+		"suspend it":            `{"spec":{"suspend":true}}`,
+		"label it":              `{"metadata":{"labels":{"a":"b"}}}`,
+		"annotate it":           `{"metadata":{"annotations":{"a":"b"}}}`,
+		"own it":                `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"theirs","uid":"` + string(foreign[1].GetUID()) + `"}]}}`,
+		"keep it":               `{"metadata":{"finalizers":["foregroundDeletion"]}}`,
+		"keep it by both":       `{"metadata":{"finalizers":["` + v1alpha1.FinalizerBucketObjects + `","example.com/theirs"]}}`,
+		"label it with its own": `{"metadata":{"labels":{"a":"b"},"finalizers":["` + v1alpha1.FinalizerBucketObjects + `"]}}`,
+	} {
+		if err := r.client.Patch(t.Context(), run, client.RawPatch(types.MergePatchType, []byte(change))); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "nothing of a BenchmarkRun but") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := r.client.Update(t.Context(), run); !apierrors.IsForbidden(err) {
+		t.Errorf("update a run: %v", err)
+	}
+	// Its own finalizer is the manager's: one that has no buckets removes it again.
+	for _, finalizers := range []string{`["` + v1alpha1.FinalizerBucketObjects + `"]`, `[]`} {
+		if err := r.client.Patch(t.Context(), run, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+finalizers+`}}`))); err != nil {
+			t.Errorf("finalizers %s: %v", finalizers, err)
+		}
 	}
 	gone(t, run)
 }
