@@ -69,12 +69,19 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
+// drawn is true when the plots of a run under way, if a page has them, are as wide as the page has room.
+const drawn = `(() => {
+  const plots = document.querySelector("#plots"), svg = plots && plots.querySelector("svg");
+  return !svg || svg.clientWidth > plots.clientWidth - 40;
+})()`
+
 // take writes an image of a page in each view.
 func take(t *testing.T, tab *browser.Tab, name string, views []browser.View) {
 	t.Helper()
 	const maxHeight = 6000
 	for _, view := range views {
 		look(t, tab, view)
+		await(t, tab, drawn, "")
 		shot, err := tab.Screenshot(maxHeight)
 		if err != nil {
 			t.Fatal(err)

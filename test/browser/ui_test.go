@@ -79,7 +79,18 @@ func uiRun(number int) *v1alpha1.BenchmarkRun {
 	case v1alpha1.VerdictError:
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1alpha1.ReasonTargetCrashed, "The server exited with code 1."
 	default:
-		run.Status.Result = &v1alpha1.ResultStatus{RequestsPerSecond: fmt.Sprintf("%d.5", 4000+number), Requests: ptr.To(int64(100_000)), Errors: &v1alpha1.ErrorCounts{Total: ptr.To(int64(number % 7))}}
+		run.Status.Result = &v1alpha1.ResultStatus{
+			RequestsPerSecond: fmt.Sprintf("%d.5", 4000+number), Requests: ptr.To(int64(100_000)), Errors: &v1alpha1.ErrorCounts{Total: ptr.To(int64(number % 7))},
+			Latency: &v1alpha1.PhaseLatencies{Total: &v1alpha1.Latency{P99Microseconds: ptr.To(int64(93_800 + 100*number))}},
+			Target:  &v1alpha1.TargetUsage{CPUPercent: ptr.To(int32(53 + number%5))},
+		}
+	}
+	begun := run.CreationTimestamp.Add(5 * time.Second)
+	run.Status.AdmissionTime = ptr.To(metav1.NewTime(begun))
+	if run.Status.Verdict == "" {
+		run.Status.AdmissionTime = ptr.To(metav1.NewTime(time.Now().Add(-30 * time.Second)))
+	} else {
+		run.Status.CompletionTime = ptr.To(metav1.NewTime(begun.Add(time.Duration(70+number%9) * time.Second)))
 	}
 	run.Status.Conditions = []metav1.Condition{condition}
 	if run.Status.Verdict != "" {

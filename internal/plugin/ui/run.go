@@ -123,7 +123,7 @@ func (s *App) run(w http.ResponseWriter, r *http.Request) {
 	case run.Status.Artifact != nil:
 		p.Report = p.Row.Path + "/report"
 	default:
-		p.Text = "There is no report: the run has " + cluster.NoResult(run) + "."
+		p.Text = "There is no report, because the run has no result."
 	}
 	render(w, r, http.StatusOK, "run", p)
 }

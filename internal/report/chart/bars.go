@@ -105,11 +105,12 @@ func sums(histograms *result.Latencies, summaries *result.Summaries) *[result.Ph
 func (p *Phases) Draw(width float64) *picture.Picture {
 	const row, left, right = 30, 96, 72
 	legend := p.legend(width)
-	top := laneTop + rowHeight*float64(len(legend)) + 12
+	title := newHeading("mean time of a successful request, ms", width)
+	top := title.below + rowHeight*float64(len(legend)) + 12
 	box := picture.Box{X: left, Y: top, W: width - left - right, H: row * float64(len(p.Bars))}
 	pic := picture.New(width, box.Bottom()+44)
 	pic.Describe("Where the time goes: mean of each phase", p.summary())
-	pic.Clipped(0, laneTop-10, "mean time of a successful request, ms", width, picture.TextStyle{Color: picture.Muted})
+	title.draw(pic)
 	most := 0.0
 	for _, bar := range p.Bars {
 		most = max(most, bar.Total)
@@ -133,7 +134,7 @@ func (p *Phases) Draw(width float64) *picture.Picture {
 	}
 	for i, line := range legend {
 		for _, item := range line {
-			y := laneTop + 4 + rowHeight*float64(i)
+			y := title.below + 4 + rowHeight*float64(i)
 			pic.Rect(item.x, y-9, 10, 10, item.line.Color)
 			pic.Text(item.x+16, y, item.line.Name, picture.TextStyle{})
 		}
@@ -191,7 +192,8 @@ func NewErrors(r *result.Result) *Errors {
 // Draw draws a bar for each kind, with count and share.
 func (e *Errors) Draw(width float64) *picture.Picture {
 	const row, left, right = 26, 80, 130
-	box := picture.Box{X: left, Y: laneTop + 4, W: width - left - right, H: row * float64(len(e.Bars))}
+	title := newHeading("failed requests by kind: number, and share of all requests", width)
+	box := picture.Box{X: left, Y: title.below + 4, W: width - left - right, H: row * float64(len(e.Bars))}
 	pic := picture.New(width, box.Bottom()+8)
 	most := int64(1)
 	var texts []string
@@ -200,7 +202,7 @@ func (e *Errors) Draw(width float64) *picture.Picture {
 		texts = append(texts, fmt.Sprintf("%s %s", bar.Name, picture.Count(bar.Count)))
 	}
 	pic.Describe("Failed requests by kind", strings.Join(texts, ", ")+fmt.Sprintf(" of %s requests.", picture.Count(e.Requests)))
-	pic.Clipped(0, laneTop-10, "failed requests by kind: number, and share of all requests", width, picture.TextStyle{Color: picture.Muted})
+	title.draw(pic)
 	x := picture.LinearExact(float64(most), box.X, box.Right())
 	for i, bar := range e.Bars {
 		y := box.Y + row*float64(i) + 4

@@ -12,11 +12,12 @@ const curveHeight = 280
 // Draw draws the curves: the share of requests on a logarithmic axis of 1/(1-p), so that each further nine has the same
 // room, and the latency on a logarithmic one.
 func (c *Curves) Draw(width float64) *picture.Picture {
+	title := newHeading("latency ("+c.Name+"), ms, log scale", width)
 	box := Frame(width)
-	box.Y, box.H = laneTop+invalidStrip+8, curveHeight // the name of the maximum is above the plot
+	box.Y, box.H = title.below+invalidStrip+8, curveHeight // the name of the maximum is above the plot
 	p := picture.New(width, box.Bottom()+58)
 	p.Describe("Percentile curve, "+c.Name, c.Summary())
-	p.Clipped(0, laneTop-10, "latency ("+c.Name+"), ms, log scale", width, picture.TextStyle{Color: picture.Muted})
+	title.draw(p)
 	x := picture.LogarithmicExact(1, math.Max(2, float64(c.Merged.Count)), box.X, box.Right())
 	y := c.scale(box)
 	p.Grid(box, &y)
@@ -98,9 +99,6 @@ func (c *Curves) drawBounds(p *picture.Picture, x, y *picture.Scale) {
 			color, word = picture.Same, "unknown: result not valid"
 		}
 		p.Path([]picture.Point{{X: at - 8, Y: height - 5}, {X: at - 8, Y: height}, {X: at + 8, Y: height}, {X: at + 8, Y: height - 5}}, picture.Stroke{Color: color, Width: 2})
-		if p.Width < picture.NarrowWidth { // there is no room for words, which the section of thresholds has
-			continue
-		}
 		text, style, left := b.Text+": "+word, picture.TextStyle{Color: color}, at+12
 		if left+picture.TextWidth(text, style) > p.Width {
 			style.Anchor, left = picture.End, at-12
@@ -178,7 +176,7 @@ func DrawShares(p *picture.Picture, box picture.Box, x *picture.Scale) {
 		p.Text(at, box.Bottom()+18, percent, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 		p.Text(at, box.Bottom()+34, text, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 	}
-	p.Centered(box.X+box.W/2, box.Bottom()+52, "percentile: the share of requests that took no longer", picture.TextStyle{Color: picture.Muted})
+	p.Centered(box.X+box.W/2, box.Bottom()+52, "percentile: share of requests that took no longer", picture.TextStyle{Color: picture.Muted})
 }
 
 // ninesText returns the percentage of n nines: "90%", "99%", "99.9%".

@@ -11,9 +11,7 @@ import (
 const (
 	axisLeft     = 56
 	namesWide    = 128
-	namesMedium  = 100
 	namesNarrow  = 8
-	mediumWidth  = 900 // below which names have less room
 	nameGap      = 14
 	laneTop      = 24
 	rowHeight    = 16
@@ -25,13 +23,26 @@ const (
 // Frame returns the place of the plots of a picture of that width: its y and height are 0.
 func Frame(width float64) picture.Box {
 	right := float64(namesWide)
-	switch {
-	case width < picture.NarrowWidth:
+	if width < picture.NarrowWidth {
 		right = namesNarrow
-	case width < mediumWidth:
-		right = namesMedium
 	}
 	return picture.Box{X: axisLeft, W: width - axisLeft - right}
+}
+
+// heading is what a picture shows, in as many lines as it needs above the plot.
+type heading struct {
+	lines []string
+	width float64
+	below float64 // y of what follows
+}
+
+func newHeading(text string, width float64) heading {
+	lines := picture.Wrap(text, width, picture.TextStyle{})
+	return heading{lines, width, laneTop + picture.LineHeight*float64(len(lines)-1)}
+}
+
+func (h *heading) draw(p *picture.Picture) {
+	p.Lines(0, laneTop-10, h.lines, h.width, picture.TextStyle{Color: picture.Muted})
 }
 
 // Draw draws a lane. With axis, the labels of the time and its name are below it.
@@ -54,7 +65,8 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 	case l.Folded:
 		box.H = 24
 	}
-	box.Y = laneTop
+	title := newHeading(l.Name, width)
+	box.Y = title.below
 	var legend []legendRow
 	if narrow {
 		legend = legendRows(l.Lines, width)
@@ -78,7 +90,7 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 	if box.H < 60 && len(y.Ticks) > 2 {
 		y.Ticks = []picture.Tick{y.Ticks[0], y.Ticks[len(y.Ticks)-1]}
 	}
-	p.Clipped(0, laneTop-10, l.Name, width, picture.TextStyle{Color: picture.Muted})
+	title.draw(p)
 	p.Grid(box, &y)
 	if l.Heat != nil {
 		t.drawHeat(p, l, box, &x, &y)
@@ -98,7 +110,7 @@ func (t *Timeline) Draw(l *Lane, width float64, axis bool) *picture.Picture {
 	}
 	t.drawWindows(p, l, &x, &y)
 	if narrow {
-		drawLegend(p, legend, l.Stacked)
+		drawLegend(p, title.below, legend, l.Stacked)
 	} else {
 		l.drawNames(p, box, &y)
 	}
@@ -313,9 +325,9 @@ func legendRows(lines []Line, width float64) (rows []legendRow) {
 	return append(rows, row)
 }
 
-func drawLegend(p *picture.Picture, rows []legendRow, stacked bool) {
+func drawLegend(p *picture.Picture, top float64, rows []legendRow, stacked bool) {
 	for i, row := range rows {
-		y := laneTop + rowHeight*float64(i) + 4
+		y := top + rowHeight*float64(i) + 4
 		for _, item := range row {
 			item.line.drawSample(p, item.x, y-4, stacked)
 			p.Clipped(item.x+22, y, item.line.Name, p.Width-item.x-22, picture.TextStyle{})
@@ -325,9 +337,10 @@ func drawLegend(p *picture.Picture, rows []legendRow, stacked bool) {
 
 // drawEmpty draws a line of text instead of a plot that would show nothing.
 func (t *Timeline) drawEmpty(l *Lane, width float64) *picture.Picture {
-	p := picture.New(width, 24)
+	title := newHeading(l.Name+": "+l.Empty, width)
+	p := picture.New(width, title.below)
 	p.Describe(l.Name, l.Empty+".")
-	p.Clipped(0, 14, l.Name+": "+l.Empty, width, picture.TextStyle{Color: picture.Muted})
+	title.draw(p)
 	return p
 }
 
@@ -336,8 +349,9 @@ func (t *Timeline) drawMarks(l *Lane, width float64) *picture.Picture {
 	if l.Empty != "" {
 		return t.drawEmpty(l, width)
 	}
+	title := newHeading("findings by their number; those along the whole line are about all of the measurement", width)
 	box := Frame(width)
-	box.Y, box.H = laneTop, 20
+	box.Y, box.H = title.below, 20
 	x := t.Scale(box, width)
 	var points []Mark
 	for _, m := range t.Marks {
@@ -352,7 +366,7 @@ func (t *Timeline) drawMarks(l *Lane, width float64) *picture.Picture {
 		names = append(names, m.Text)
 	}
 	p.Describe("findings and breaking points", strings.Join(names, "; ")+".")
-	p.Clipped(0, 14, "findings by their number; those along the whole line are about all of the measurement", width, picture.TextStyle{Color: picture.Muted})
+	title.draw(p)
 	t.drawBackground(p, box, &x, l)
 	t.drawHairlines(p, box, &x)
 	y, whole, starts := box.Y+10, 0, 0

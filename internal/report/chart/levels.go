@@ -136,7 +136,8 @@ func pagePlots(of func(func(*result.Level) float64) []float64) []LevelPlot {
 // Draw draws a plot over the load: a dot for each level, thin lines between them, and a rule for each breaking point.
 func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
 	box := Frame(width)
-	box.Y, box.H = laneTop, 140
+	title := newHeading(plot.Name, width)
+	box.Y, box.H = title.below, 140
 	narrow := width < picture.NarrowWidth
 	var legend []legendRow
 	if narrow {
@@ -148,7 +149,7 @@ func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
 	p := picture.New(width, box.Bottom()+42)
 	lane := Lane{Name: plot.Name, Unit: plot.Unit, Log: plot.Log, Lines: plot.Lines, Rules: plot.Rules}
 	p.Describe(plot.Name+" by level", l.summary(&plot))
-	p.Clipped(0, laneTop-10, plot.Name, width, picture.TextStyle{Color: picture.Muted})
+	title.draw(p)
 	most := 0.0
 	for _, load := range l.Loads {
 		most = max(most, load)
@@ -194,7 +195,7 @@ func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
 		p.Path(points, picture.Stroke{Color: line.Color, Width: 1, Dash: line.Dash})
 	}
 	if narrow {
-		drawLegend(p, legend, false)
+		drawLegend(p, title.below, legend, false)
 	} else {
 		lane.drawNames(p, box, &y)
 	}

@@ -63,25 +63,43 @@ func ActualText(o *result.ThresholdOutcome) string {
 	return text + actual[2]
 }
 
+// word says whether a threshold is met.
+func (b *Bounds) word(r *BoundRow) (string, picture.Color) {
+	switch {
+	case b.invalid:
+		return "unknown: result not valid", picture.Same
+	case r.Outcome.Met:
+		return "met", picture.Good
+	}
+	return "MISSED", picture.Bad
+}
+
+func boundText(r *BoundRow) string {
+	return fmt.Sprintf("%s %s: %s", r.Outcome.Metric, r.Outcome.Bound, ActualText(&r.Outcome))
+}
+
 // Draw draws a row for each threshold: the side that meets it as a thick line, and the figure as a mark.
 func (b *Bounds) Draw(width float64) *picture.Picture {
-	const row = 44
+	row, second := 44.0, 0.0 // second is the distance of a second line, if words and figures don't fit into one
+	for _, r := range b.Rows {
+		word, _ := b.word(&r)
+		if picture.TextWidth(word, picture.TextStyle{Size: 13, Bold: true})+8+picture.TextWidth(boundText(&r), picture.TextStyle{Size: 13}) > width {
+			row, second = 62, 18
+		}
+	}
 	p := picture.New(width, row*float64(len(b.Rows))+8)
 	var texts []string
 	for i, r := range b.Rows {
-		word, color := "met", picture.Good
-		if !r.Outcome.Met {
-			word, color = "MISSED", picture.Bad
-		}
-		if b.invalid {
-			word, color = "unknown: result not valid", picture.Same
-		}
-		y := row * float64(i)
-		text := fmt.Sprintf("%s %s: %s", r.Outcome.Metric, r.Outcome.Bound, ActualText(&r.Outcome))
+		word, color := b.word(&r)
+		y, text := row*float64(i), boundText(&r)
 		texts = append(texts, text+", "+word)
 		bold := picture.TextStyle{Size: 13, Bold: true, Color: color}
 		p.Text(0, y+16, word, bold)
 		left := picture.TextWidth(word, bold) + 8
+		if second > 0 {
+			left = 0
+		}
+		y += second
 		p.Clipped(left, y+16, text, width-left, picture.TextStyle{Size: 13})
 		x := picture.LinearExact(1.15*max(r.Bound, r.Actual), 4, width-4)
 		from, to := x.At(0), x.At(r.Bound)
@@ -119,11 +137,12 @@ func NewArrivals(r *result.Result) *Arrivals {
 // Draw draws the target rate and the achieved one below each other.
 func (a *Arrivals) Draw(width float64) *picture.Picture {
 	const row, left, right = 28, 96, 130
-	p := picture.New(width, laneTop+2*row+28)
 	text := fmt.Sprintf("%s of %s requests were dropped (%s): they never started, because no connection was free in time", picture.Count(a.Dropped), picture.Count(a.Due), picture.Share(a.Dropped, a.Due))
 	if a.Dropped == 0 {
 		text = fmt.Sprintf("none of %s requests was dropped", picture.Count(a.Due))
 	}
+	lines := picture.Wrap(text, width, picture.TextStyle{})
+	p := picture.New(width, laneTop+2*row+13+picture.LineHeight*float64(len(lines)))
 	p.Describe("Target rate and achieved rate", fmt.Sprintf("Target %s requests/s, achieved %s requests/s; %s.", picture.Significant(a.Target), picture.Significant(a.Achieved), text))
 	p.Clipped(0, laneTop-10, "requests started per second", width, picture.TextStyle{Color: picture.Muted})
 	x := picture.LinearExact(max(a.Target, a.Achieved), left, width-right)
@@ -143,7 +162,7 @@ func (a *Arrivals) Draw(width float64) *picture.Picture {
 		}
 		p.Text(x.At(bar.value)+8, y+15, picture.Unit(picture.Significant(bar.value), "requests/s"), picture.TextStyle{})
 	}
-	p.Clipped(0, laneTop+2*row+16, text, width, picture.TextStyle{})
+	p.Lines(0, laneTop+2*row+16, lines, width, picture.TextStyle{})
 	return p
 }
 
@@ -188,10 +207,12 @@ func (c *ClientRows) Draw(width float64) *picture.Picture {
 	if width >= picture.NarrowWidth && c.reach > 0 && len(c.Rows) > 1 {
 		skewWidth = 240
 	}
-	box := picture.Box{X: left, Y: laneTop + 8, W: width - left - 56 - skewWidth, H: row * float64(len(c.Rows))}
+	box := picture.Box{X: left, W: width - left - 56 - skewWidth, H: row * float64(len(c.Rows))}
+	title := newHeading("CPU, % of each client's limit; from 80% on it can be the limit", box.Right()+16)
+	box.Y = title.below + 8
 	p := picture.New(width, box.Bottom()+44)
 	p.Describe("CPU of each client in percent of its limit", c.summary())
-	p.Clipped(0, laneTop-10, "CPU, % of each client's limit; from 80% on it can be the limit", box.Right(), picture.TextStyle{Color: picture.Muted})
+	title.draw(p)
 	high := 100.0
 	for _, r := range c.Rows {
 		high = max(high, r.CPUPercent)
@@ -209,7 +230,7 @@ func (c *ClientRows) Draw(width float64) *picture.Picture {
 	p.XAxis(box, &x, "")
 	if skewWidth > 0 {
 		from, to := box.Right()+72, width-16
-		p.Clipped(from, laneTop-10, "start, ± ms from the common time", width-from, picture.TextStyle{Color: picture.Muted})
+		p.Clipped(from, title.below-10, "start, ± ms from the common time", width-from, picture.TextStyle{Color: picture.Muted})
 		middle := (from + to) / 2
 		p.Line(middle, box.Y, middle, box.Bottom(), picture.Stroke{Color: picture.AxisColor})
 		for i, r := range c.Rows {

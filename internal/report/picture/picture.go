@@ -124,6 +124,37 @@ func (p *Picture) Centered(x, y float64, text string, style TextStyle) {
 	p.Clipped(min(max(x, half), p.Width-half), y, text, p.Width, style)
 }
 
+// LineHeight is the distance of the lines of a text of more than one, in pixels.
+const LineHeight = 15
+
+// Lines writes the lines of a text below each other, the first one's baseline at y. Each is clipped where it is wider
+// than width, which only a word can be that Wrap didn't break.
+func (p *Picture) Lines(x, y float64, lines []string, width float64, style TextStyle) {
+	for i, line := range lines {
+		p.Clipped(x, y+LineHeight*float64(i), line, width, style)
+	}
+}
+
+// Wrap breaks a text between words into lines that are about width wide at most.
+func Wrap(text string, width float64, style TextStyle) (lines []string) {
+	for _, word := range strings.Fields(text) {
+		if last := len(lines) - 1; last >= 0 && TextWidth(lines[last]+" "+word, style) <= width {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
+}
+
+// Fitted is like Clipped, but writes a text that is too wide in smaller letters if it has room then.
+func (p *Picture) Fitted(x, y float64, text string, width float64, style TextStyle) {
+	if small := (TextStyle{Bold: style.Bold, Size: 10}); TextWidth(text, style) > width && TextWidth(text, small) <= width {
+		style.Size = small.Size
+	}
+	p.Clipped(x, y, text, width, style)
+}
+
 // Clip returns a text that is about width wide at most; a longer one ends with "…". It returns "" if there is no room for a
 // letter.
 func Clip(text string, width float64, style TextStyle) string {

@@ -13,7 +13,7 @@ import (
 func (c *Capacity) Draw(width float64) *picture.Picture {
 	right := 150.0
 	if width < picture.NarrowWidth {
-		right = 64
+		right = 112
 	}
 	plot := picture.Box{X: axisLeft, Y: 24, W: width - axisLeft - right, H: plotHeight}
 	lanes := c.lanes(plot)
@@ -90,7 +90,7 @@ func (c *Capacity) drawBounds(p *picture.Picture, plot picture.Box, y picture.Sc
 	}
 	x := plot.X + plot.W + 8
 	for i, at := range picture.Spread(names, 16, plot.Y+8, plot.Y+plot.H) {
-		p.Clipped(x, at, names[i].Text, p.Width-x, picture.TextStyle{})
+		p.Fitted(x, at, names[i].Text, p.Width-x, picture.TextStyle{})
 	}
 }
 
@@ -141,7 +141,7 @@ func (c *Capacity) drawOrder(p *picture.Picture, plot picture.Box, bottom float6
 		p.Text(c.x(plot, i), bottom+18, fmt.Sprint(i+1), picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 	}
 	p.Text(plot.X+plot.W/2, bottom+36, "trial, in order", picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
-	p.Clipped(0, bottom+54, "● passed, ✕ failed, hatched: clients' limit, or invalid", p.Width, picture.TextStyle{Color: picture.Muted})
+	p.Clipped(0, bottom+54, "● passed, ✕ failed; hatched: clients' limit, invalid", p.Width, picture.TextStyle{Color: picture.Muted})
 	p.Clipped(0, bottom+70, "in the plots below the load, hollow: not passed", p.Width, picture.TextStyle{Color: picture.Muted})
 }
 
@@ -189,7 +189,7 @@ func (l *capacityLane) draw(p *picture.Picture, c *Capacity, plot picture.Box) {
 	if l.bound > 0 {
 		y := l.scale.At(l.bound)
 		p.Line(l.X, y, l.X+l.W, y, picture.Stroke{Color: picture.AxisColor, Dash: "3 3"})
-		p.Clipped(l.X+l.W+8, y+4, l.text, p.Width-l.X-l.W-8, picture.TextStyle{Color: picture.Muted})
+		p.Fitted(l.X+l.W+8, y+4, l.text, p.Width-l.X-l.W-8, picture.TextStyle{Color: picture.Muted})
 	}
 	for i := range c.Trials {
 		if x := l.of(&c.Trials[i]); x != nil {

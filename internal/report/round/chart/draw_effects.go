@@ -14,7 +14,11 @@ import (
 const (
 	rowHeight       = 32
 	rowHeightNarrow = 50
+	rowIndent       = 12.0
 )
+
+// labelStyle is that of a row's label on narrow pages.
+var labelStyle = picture.TextStyle{Size: 13, Bold: true}
 
 // Draw draws a forest plot: a row for each cell with its estimate, its interval and, below it, the effect that such a
 // round can find.
@@ -54,6 +58,7 @@ type forestLayout struct {
 	left, right float64 // of the axis
 	top, bottom float64
 	rowHeight   float64
+	second      float64 // the distance of a second line of a narrow row, if label and effect don't fit into one
 	center      float64
 	x           picture.Scale
 	texts       float64 // x of the columns at the right
@@ -67,6 +72,12 @@ func (f *Forest) layout(width float64) *forestLayout {
 	l.texts = l.right + 24
 	if l.narrow {
 		l.left, l.right, l.rowHeight = 12, width-12, rowHeightNarrow
+		for _, row := range f.Rows {
+			if picture.TextWidth(row.Label, labelStyle)+picture.TextWidth(narrowText(row.Effect), picture.TextStyle{}) > l.right-l.left-2*rowIndent {
+				l.second = 18
+			}
+		}
+		l.rowHeight += l.second
 	}
 	l.bottom = l.top + l.rowHeight*float64(len(f.Rows))
 	reach := 0.0
@@ -125,15 +136,20 @@ func (l *forestLayout) drawRow(p *picture.Picture, f *Forest, i int) {
 	row := &f.Rows[i]
 	top := l.top + float64(i)*l.rowHeight
 	y := top + l.rowHeight/2 - 3
-	indent := 12.0
+	indent := rowIndent
 	if row.Effect == nil || f.Each {
 		indent = 0
 	}
 	if l.narrow {
+		room := l.right - l.left - indent
+		if l.second == 0 {
+			room -= rowIndent + picture.TextWidth(narrowText(row.Effect), picture.TextStyle{})
+		}
+		p.OnPlot(l.left+indent, top+14, row.Label, room, labelStyle)
+		top += l.second
 		y = top + 32
-		p.Clipped(l.left+indent, top+14, row.Label, l.right-l.left-indent-12-picture.TextWidth(narrowText(row.Effect), picture.TextStyle{}), picture.TextStyle{Size: 13, Bold: true})
 	} else {
-		p.Clipped(indent, y+4, row.Label, l.left-indent-12, picture.TextStyle{Size: 13, Bold: row.Effect == nil})
+		p.Fitted(indent, y+4, row.Label, l.left-indent-12, picture.TextStyle{Size: 13, Bold: row.Effect == nil})
 	}
 	e := row.Effect
 	if e == nil {

@@ -82,14 +82,14 @@ func (g *Grid) drawPanel(p *picture.Picture, panel *GridPanel, y float64) {
 		y += 24
 	}
 	p.Clipped(left, y+14, g.ColumnAxis+" →", p.Width-left, picture.TextStyle{Color: picture.Muted})
-	p.Clipped(0, y+32, g.RowAxis+" ↓", left-8, picture.TextStyle{Color: picture.Muted})
+	p.Fitted(0, y+32, g.RowAxis+" ↓", left-8, picture.TextStyle{Color: picture.Muted})
 	w := (p.Width - left) / float64(max(1, len(panel.Columns)))
 	for j, name := range panel.Columns {
-		p.Clipped(left+w*(float64(j)+0.5), y+32, name, w-4, picture.TextStyle{Anchor: picture.Middle})
+		p.Fitted(left+w*(float64(j)+0.5), y+32, name, w-4, picture.TextStyle{Anchor: picture.Middle})
 	}
 	for i, name := range panel.Rows {
 		top := y + 40 + cellHeight*float64(i)
-		p.Clipped(0, top+cellHeight/2+4, name, left-8, picture.TextStyle{})
+		p.Fitted(0, top+cellHeight/2+4, name, left-8, picture.TextStyle{})
 		for j := range panel.Columns {
 			g.drawCell(p, &panel.Cells[i][j], left+w*float64(j), top, w)
 		}
@@ -113,7 +113,7 @@ func (g *Grid) drawCell(p *picture.Picture, c *GridCell, x, y, w float64) {
 	switch {
 	case c.Figure == nil && g.Effect && c.Word == "":
 		outline(p, x, y, w, h, picture.AxisColor, c.Name+": the baseline")
-		p.Clipped(x+w/2, y+h/2+4, "baseline", w-4, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
+		p.Fitted(x+w/2, y+h/2+4, "baseline", w-2, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 		return
 	case c.Figure == nil:
 		p.Hatched(x, y, w, h, picture.Bad, c.Name+": no valid result")
@@ -130,7 +130,7 @@ func (g *Grid) drawCell(p *picture.Picture, c *GridCell, x, y, w float64) {
 		color = picture.On(shade)
 	}
 	if w >= minCell/2 {
-		p.Clipped(x+w/2, y+h/2+4, c.Text, w-2, picture.TextStyle{Color: color, Anchor: picture.Middle})
+		p.Fitted(x+w/2, y+h/2+4, c.Text, w-2, picture.TextStyle{Color: color, Anchor: picture.Middle})
 	}
 	if len(c.Warnings) > 0 {
 		p.Area([]picture.Point{{X: x + w - 9, Y: y}, {X: x + w, Y: y}, {X: x + w, Y: y + 9}}, color)

@@ -162,7 +162,7 @@ func drawChanges(p *picture.Picture, plot picture.Box, y *picture.Scale) {
 		last := y.At(0)
 		for _, change := range []float64{5, 10, 20, 50, 100, 400} {
 			if !up {
-				change = 100 * (1/(1+change/100) - 1)
+				change = max(-change, -80)
 			}
 			if at, beyond := y.Place(change); !beyond && math.Abs(at-last) >= room {
 				p.Text(plot.X-8, at+4, picture.ChangeLabel(change), style)
@@ -194,5 +194,5 @@ func (c *Percentiles) drawShares(p *picture.Picture, plot picture.Box, bottom fl
 		p.Text(at, bottom+18, t.percent, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 		p.Text(at, bottom+34, t.text, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 	}
-	p.Text(plot.X+plot.W/2, bottom+52, "share of the requests that took no longer", picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
+	p.Centered(plot.X+plot.W/2, bottom+52, "percentile: share of requests that took no longer", picture.TextStyle{Color: picture.Muted})
 }
