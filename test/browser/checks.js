@@ -53,6 +53,12 @@ function cut() {
       }
     }
   }
+  // Cells that are cut off by their column; those that may be have a tip with the whole text.
+  for (const e of document.querySelectorAll('th, td')) {
+    if (shown(e) && e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === 'hidden' && !e.title && !e.querySelector('[title]')) {
+      found.push(`a cell: "${e.innerText}"`);
+    }
+  }
   return found;
 }
 

@@ -27,7 +27,7 @@ func runs(t *testing.T) map[string]*result.Result {
 		"nothing": reporttest.Nothing(), "standalone": reporttest.Standalone(),
 	}
 	// Results of real runs on the local cluster, which have all that there is.
-	for _, name := range []string{"keep-alive", "tls"} {
+	for _, name := range []string{"tomcat", "tls", "small-clients", "open-rate", "users"} {
 		all["real-"+name] = read(t, filepath.Join("testdata", name+".json"))
 	}
 	return all

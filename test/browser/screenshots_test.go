@@ -24,8 +24,9 @@ var (
 
 // documented are the pages and views for the documentation.
 var documented = map[string][]browser.View{
-	"run-warned": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "run-invalid": {{Width: 1280}}, "run-stages": {{Width: 1280}}, "run-open": {{Width: 1280}},
-	"run-hour": {{Width: 1280}}, "run-whole": {{Width: 1280}}, "run-script": {{Width: 1280}}, "run-real-tls": {{Width: 1280}},
+	"run-real-tomcat": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "run-real-tls": {{Width: 1280}}, "run-real-small-clients": {{Width: 1280}},
+	"run-real-open-rate": {{Width: 1280}}, "run-real-users": {{Width: 1280}, {Width: 390}},
+	"run-hour": {{Width: 1280}}, "run-whole": {{Width: 1280}}, "run-script": {{Width: 1280}},
 	"benchmark-failed": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "benchmark-inconclusive": {{Width: 1280}}, "benchmark-connectors": {{Width: 1280}},
 	"benchmark-sizes": {{Width: 1280}}, "benchmark-trend": {{Width: 1280}}, "benchmark-levels": {{Width: 1280}},
 	"compare-runs": {{Width: 1280}}, "compare-sets": {{Width: 1280}}, "compare-refused": {{Width: 1280}},
@@ -46,7 +47,10 @@ func TestScreenshots(t *testing.T) {
 			continue
 		}
 		tab := open(t, b, name, written(t, all[name]), true)
-		take(t, tab, name, views)
+		take(t, tab, name, views, "true", maxHeight)
+		if name == inReadme {
+			take(t, tab, "report", []browser.View{{Width: 1280}, {Width: 1280, Dark: true}}, "true", readmeHeight)
+		}
 	}
 	const n = 30
 	address := serveUI(t, n)
@@ -56,7 +60,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	defer end()
 	views := []browser.View{{Width: 1280}}
-	take(t, form, "ui-login", views)
+	take(t, form, "ui-login", views, "true", maxHeight)
 	logIn(t, b, address, n)
 	for _, page := range uiPages {
 		tab, end, err := b.OpenURL(address+page.path, true)
@@ -64,7 +68,7 @@ func TestScreenshots(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, tab, page.complete, "")
-		take(t, tab, "ui-"+page.name, views)
+		take(t, tab, "ui-"+page.name, views, page.complete, maxHeight)
 		end()
 	}
 }
@@ -75,14 +79,20 @@ const drawn = `(() => {
   return !svg || svg.clientWidth > plots.clientWidth - 40;
 })()`
 
-// take writes an image of a page in each view.
-func take(t *testing.T, tab *browser.Tab, name string, views []browser.View) {
+// The heights of images at most, in pixels: a page's, and that of the beginning of inReadme, which the README shows.
+const (
+	maxHeight    = 6000
+	inReadme     = "run-real-tomcat"
+	readmeHeight = 1832
+)
+
+// take writes an image of a page in each view, as high as it may be, when complete is true.
+func take(t *testing.T, tab *browser.Tab, name string, views []browser.View, complete string, height float64) {
 	t.Helper()
-	const maxHeight = 6000
 	for _, view := range views {
 		look(t, tab, view)
-		await(t, tab, drawn, "")
-		shot, err := tab.Screenshot(maxHeight)
+		await(t, tab, drawn+" && ("+complete+")", "")
+		shot, err := tab.Screenshot(height)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,10 +32,11 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// stamp returns a time in the user's time zone, to the minute.
-func stamp(t time.Time) string {
+// stamp returns a time in the user's time zone, to the minute; the year apart, for which narrow pages have no room.
+func stamp(t time.Time) (year, rest string) {
 	if t.IsZero() {
-		return none
+		return "", none
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	t = t.Local()
+	return t.Format("2006"), t.Format("01-02 15:04")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -72,7 +73,8 @@ type row struct {
 	Server, Load         string
 	// Rate is in requests/s, P99 in milliseconds.
 	Rate, P99, Failed, CPU string
-	Started, Took          string
+	// Year precedes Started where there is room.
+	Year, Started, Took string
 
 	// Text is what the filter searches, in lower case.
 	Text string
@@ -101,14 +103,14 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 			r.Rate = rate(p.RequestsPerSecond)
 		}
 		if p.Percent != nil && r.State != v1alpha1.ReasonQueued {
-			r.Says = picture.Share(int64(*p.Percent), 100)
+			r.Says = fmt.Sprintf("%d%%", *p.Percent)
 		}
 	}
 	if s := run.Status.Result; s != nil {
 		r.set(s)
 	}
 	if at := run.Status.AdmissionTime; at != nil {
-		r.Started = stamp(at.Time)
+		r.Year, r.Started = stamp(at.Time)
 		end := now
 		if done := run.Status.CompletionTime; done != nil {
 			end = done.Time
@@ -116,7 +118,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 		r.Took = span(end.Sub(at.Time))
 	}
 	r.Text = strings.ToLower(strings.Join([]string{r.Key, r.Server, r.Load, r.State, r.Verdict, run.Spec.Target.Image, run.Spec.Lane}, " "))
-	shown := sha256.Sum256([]byte(strings.Join([]string{r.Verdict, r.State, r.Says, r.Rate, r.P99, r.Failed, r.CPU, r.Started, r.Took}, "\x00")))
+	shown := sha256.Sum256([]byte(strings.Join([]string{r.Verdict, r.State, r.Says, r.Rate, r.P99, r.Failed, r.CPU, r.Year, r.Started, r.Took}, "\x00")))
 	r.Version = hex.EncodeToString(shown[:8])
 	return r
 }

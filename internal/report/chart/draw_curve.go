@@ -99,11 +99,21 @@ func (c *Curves) drawBounds(p *picture.Picture, x, y *picture.Scale) {
 			color, word = picture.Same, "unknown: result not valid"
 		}
 		p.Path([]picture.Point{{X: at - 8, Y: height - 5}, {X: at - 8, Y: height}, {X: at + 8, Y: height}, {X: at + 8, Y: height - 5}}, picture.Stroke{Color: color, Width: 2})
+		if p.Width < picture.NarrowWidth { // there is no room for words, which the section of thresholds has
+			continue
+		}
 		text, style, left := b.Text+": "+word, picture.TextStyle{Color: color}, at+12
 		if left+picture.TextWidth(text, style) > p.Width {
 			style.Anchor, left = picture.End, at-12
 		}
-		p.Text(left, height+16, text, style)
+		const apart = 40 // from which on a text above the bracket is far from the names at the curve, and from the curve
+		curve := y.At(c.Merged.at(b.OneIn))
+		if curve-height >= apart {
+			height -= 10
+		} else {
+			height = max(height, curve) + 16
+		}
+		p.Text(left, height, text, style)
 	}
 }
 

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/picture"
@@ -10,7 +11,7 @@ import (
 // The places of plots, which are the same in all lanes, so that their times are below each other.
 const (
 	axisLeft     = 56
-	namesWide    = 128
+	namesWide    = 144
 	namesNarrow  = 8
 	nameGap      = 14
 	laneTop      = 24
@@ -359,7 +360,8 @@ func (t *Timeline) drawMarks(l *Lane, width float64) *picture.Picture {
 			points = append(points, m)
 		}
 	}
-	box.H += rowHeight * float64(len(points))
+	texts := newPointTexts(points, width)
+	box.H += texts.height()
 	p := picture.New(width, box.Bottom()+8)
 	var names []string
 	for _, m := range t.Marks {
@@ -389,13 +391,59 @@ func (t *Timeline) drawMarks(l *Lane, width float64) *picture.Picture {
 			starts++
 		}
 	}
-	for i, m := range points {
-		style, left := picture.TextStyle{}, x.At(m.At)+4
-		room := box.Right() - left
-		if room < box.W/2 {
-			style.Anchor, left, room = picture.End, x.At(m.At)-4, x.At(m.At)-4
-		}
-		p.OnPlot(left, box.Y+20+rowHeight*float64(i)+12, m.Text, room, style)
-	}
+	texts.draw(p, box, box.Y+20, &x)
 	return p
+}
+
+// pointTexts are the words of breaking points, a row each beside its rule. Where one has no room there, all are in as many
+// lines as they need from the left on: each says at which load it is.
+type pointTexts struct {
+	points []Mark
+	lines  [][]string // nil beside the rules
+}
+
+// newPointTexts returns the texts of points, for a picture of that width.
+func newPointTexts(points []Mark, width float64) *pointTexts {
+	t := &pointTexts{points: points}
+	room := Frame(width).W/2 - 4
+	if !slices.ContainsFunc(points, func(m Mark) bool { return picture.TextWidth(m.Text, picture.TextStyle{}) > room }) {
+		return t
+	}
+	for _, m := range points {
+		t.lines = append(t.lines, picture.Wrap(m.Text, width, picture.TextStyle{}))
+	}
+	return t
+}
+
+// height returns the height of all texts.
+func (t *pointTexts) height() float64 {
+	if t.lines == nil {
+		return rowHeight * float64(len(t.points))
+	}
+	height := 8.0 // else the last would be at the plot's highest label
+	for _, lines := range t.lines {
+		height += rowHeight * float64(len(lines))
+	}
+	return height
+}
+
+// draw writes the texts from top on. x is the scale of the points' places.
+func (t *pointTexts) draw(p *picture.Picture, box picture.Box, top float64, x *picture.Scale) {
+	for _, lines := range t.lines {
+		for _, line := range lines {
+			p.OnPlot(1, top+12, line, p.Width, picture.TextStyle{})
+			top += rowHeight
+		}
+	}
+	if t.lines != nil {
+		return
+	}
+	for i, m := range t.points {
+		at := x.At(m.At)
+		style, left, room := picture.TextStyle{}, at+4, box.Right()-at-4
+		if room < box.W/2 {
+			style.Anchor, left, room = picture.End, at-4, at-4
+		}
+		p.OnPlot(left, top+rowHeight*float64(i)+12, m.Text, room, style)
+	}
 }

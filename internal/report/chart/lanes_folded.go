@@ -21,7 +21,7 @@ var openFor = map[string][]string{
 // foldedLanes are the lanes that few readers need. Those without any figure are omitted, and those that a finding is
 // about aren't folded.
 func foldedLanes(r *result.Result) []Lane {
-	all := []Lane{memoryLane(r), networkLane(r).withoutEnd(r), pausesLane(r), compilerLane(r).withoutEnd(r), throttledLane(r).withoutEnd(r), delaysLane(r), nodeLane(r), tcpLane(r).withoutEnd(r)}
+	all := []Lane{memoryLane(r), networkLane(r).withoutEnd(r), pausesLane(r), compilerLane(r).withoutEnd(r), throttledLane(r).withoutEnd(r), delaysLane(r), nodeLane(r).withoutEnd(r), tcpLane(r).withoutEnd(r)}
 	all = slices.DeleteFunc(all, func(l Lane) bool { return !l.known() })
 	for i := range all {
 		all[i].Folded = !slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return slices.Contains(openFor[all[i].ID], f.Reason) })

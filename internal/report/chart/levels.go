@@ -128,7 +128,7 @@ func pagePlots(of func(func(*result.Level) float64) []float64) []LevelPlot {
 			{Name: "p99", Color: picture.P99, Width: 2, Values: at(percentile.P99)},
 		}},
 		{Name: "successful rounds per 10 s", Unit: "rounds/10 s", Lines: []Line{
-			{Name: "rounds per 10 s", Color: picture.Throughput, Width: 2, Values: of((*result.Level).RoundsPer10Seconds)},
+			{Name: "rounds", Color: picture.Throughput, Width: 2, Values: of((*result.Level).RoundsPer10Seconds)},
 		}},
 	}
 }
@@ -145,7 +145,12 @@ func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
 		box.Y += rowHeight * float64(len(legend))
 	}
 	top := box.Y
-	box.Y += rowHeight * float64(len(l.Points)) // the words of breaking points are above the plot
+	var points []Mark
+	for _, point := range l.Points {
+		points = append(points, Mark{At: point.Load, Text: point.Text})
+	}
+	texts := newPointTexts(points, width)
+	box.Y += texts.height() // the words of breaking points are above the plot
 	p := picture.New(width, box.Bottom()+42)
 	lane := Lane{Name: plot.Name, Unit: plot.Unit, Log: plot.Log, Lines: plot.Lines, Rules: plot.Rules}
 	p.Describe(plot.Name+" by level", l.summary(&plot))
@@ -169,17 +174,13 @@ func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
 		}
 	}
 	for i, point := range l.Points {
-		at := x.At(point.Load)
-		p.Line(at, top+rowHeight*float64(i)+4, at, box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "1 3"})
-	}
-	for i, point := range l.Points {
-		at, row := x.At(point.Load), top+rowHeight*float64(i)
-		style, left, room := picture.TextStyle{}, at+4, box.Right()-at-4
-		if room < box.W/2 {
-			style.Anchor, left, room = picture.End, at-4, at-4
+		at, from := x.At(point.Load), top+rowHeight*float64(i)+4
+		if texts.lines != nil {
+			from = box.Y
 		}
-		p.OnPlot(left, row+12, point.Text, room, style)
+		p.Line(at, from, at, box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "1 3"})
 	}
+	texts.draw(p, box, top, &x)
 	for i := range plot.Lines {
 		line := &plot.Lines[i]
 		var points []picture.Point

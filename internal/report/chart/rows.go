@@ -222,10 +222,12 @@ func (c *ClientRows) Draw(width float64) *picture.Picture {
 		y := box.Y + row*float64(i)
 		p.Clipped(0, y+15, r.Name, left-8, picture.TextStyle{})
 		p.Rect(box.X, y+4, max(1, x.At(r.CPUPercent)-box.X), row-10, picture.Clients)
-		p.Text(x.At(r.CPUPercent)+6, y+15, picture.Percent(r.CPUPercent), picture.TextStyle{})
 	}
 	for _, rule := range []float64{80, 90} {
 		p.Line(x.At(rule), box.Y, x.At(rule), box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "2 3"})
+	}
+	for i, r := range c.Rows {
+		p.OnPlot(x.At(r.CPUPercent)+6, box.Y+row*float64(i)+15, picture.Percent(r.CPUPercent), width, picture.TextStyle{})
 	}
 	p.XAxis(box, &x, "")
 	if skewWidth > 0 {

@@ -270,7 +270,7 @@ func captions(r *result.Result, t *chart.Timeline) (texts []string) {
 		texts = append(texts, chart.HeatShades())
 	}
 	if t.CutShort > 0 {
-		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates.", picture.Significant(t.CutShort)))
+		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates; its latencies are those of the last requests that were answered.", picture.Significant(t.CutShort)))
 	}
 	if t.Points() <= 3 {
 		texts = append(texts, fmt.Sprintf("%s s measured.", picture.Significant(t.End)))
