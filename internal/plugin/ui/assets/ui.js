@@ -119,7 +119,10 @@ if (search) {
   const loaded = search.value;
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of document.querySelectorAll("#rows > tr")) row.hidden = !words.every((word) => row.dataset.text.includes(word));
+    for (const row of byId("rows").children) {
+      const hidden = !words.every((word) => row.dataset.text.includes(word));
+      if (row.hidden !== hidden) row.hidden = hidden; // else the browser would look at the style of a row that stays as it is
+    }
     const url = new URL(location.href);
     url.searchParams.set("q", search.value);
     history.replaceState(null, "", url);
