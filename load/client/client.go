@@ -1,6 +1,5 @@
 // Package client implements one client of a run. It joins the session with the manager, runs the
 // plan's load stage by stage, and reports what it measured. Package driver makes the requests.
-// Package runner runs the load inside k6.
 package client
 
 import (
@@ -8,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -38,14 +38,12 @@ type Session interface {
 // Client is one client in a run.
 type Client struct {
 	session Session
-	users   int
+	workers int // one for each CPU
 	log     *slog.Logger
 
-	shares   chan share                // shares that wait for a virtual user
+	shares   chan share                // shares that wait for a worker
 	probed   chan *session.ProbeResult // receives the result of the target's probe
 	loggedIn chan error                // receives the outcome of the logins, if the plan has any
-	k6Ended  chan error                // receives k6's error if k6 ends before the client is released
-	released chan struct{}             // closed when the manager has released the client
 
 	finish     chan struct{} // closed by Finish
 	finishOnce sync.Once
@@ -56,40 +54,43 @@ type Client struct {
 	load    *driver.Load
 	current *stage // nil before Prepare and after the measurement
 	totals  result.Totals
-	// interrupted reports whether Finish ended the measurement, measured whether
-	// the measurement has ended.
-	interrupted, measured bool
+	// measured reports whether the measurement has ended.
+	measured bool
 }
 
-// share is the part of a stage's connections that one virtual user runs.
+// share is the part of a stage's connections that one worker runs.
 type share struct {
 	stage  *driver.Stage
 	number int
 }
 
-// New returns a client for a load that the given number of virtual users run.
-// Each of them must call RunShares.
-func New(s Session, users int, log *slog.Logger) *Client {
+// New returns a client.
+func New(s Session, log *slog.Logger) *Client {
 	return &Client{
-		session: s, users: users, log: log,
+		session: s, workers: runtime.GOMAXPROCS(0), log: log,
 		shares: make(chan share), probed: make(chan *session.ProbeResult, 1), loggedIn: make(chan error, 1),
-		k6Ended: make(chan error, 1), released: make(chan struct{}), finish: make(chan struct{}),
+		finish:       make(chan struct{}),
 		tlsDirectory: session.TLSDirectory, credentialsDirectory: session.CredentialsDirectory,
 	}
 }
 
-// Run runs the session until the manager releases the client. It has already
+// Run runs the session until the manager releases the client, and the load. It has already
 // reported any error that it returns to the manager, if the manager could be
-// reached. RunShares returns without an error only after the release. So k6 can't
-// exit with code 0 before the caller has ended the process with Run's error.
+// reached.
 func (c *Client) Run(ctx context.Context) error {
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	ended := make(chan struct{})
+	defer close(ended)
+	for range c.workers {
+		workers.Go(func() { c.runShares(ended) })
+	}
 	return RunSession(ctx, c.session.Run, func(ctx context.Context) error {
 		err := c.handleOrders(ctx)
 		if c.current != nil {
 			c.current.Stop()
 		}
 		if err == nil {
-			close(c.released)
 			return nil
 		}
 		c.session.FailAs(session.FailureKindOf(err), err.Error())
@@ -158,8 +159,6 @@ func (c *Client) handleOrders(ctx context.Context) error {
 			if err := c.interrupt(); err != nil {
 				return err
 			}
-		case err := <-c.k6Ended:
-			return fmt.Errorf("k6 ended before the load was complete: %w", err)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -230,12 +229,12 @@ func (c *Client) enterFirstStage() {
 }
 
 // enterStage makes a new stage the current one and distributes its connections
-// to the virtual users. The stage starts when the manager orders it.
+// to the workers. The stage starts when the manager orders it.
 func (c *Client) enterStage(kind sessionpb.Stage, amount session.Amount) {
 	s := newStage(kind, c.load, amount)
 	c.current = s
 	go func() {
-		for i := range c.users {
+		for i := range c.workers {
 			select {
 			case c.shares <- share{s.Stage, i}:
 			case <-s.Stopped():
@@ -254,7 +253,7 @@ func (c *Client) reportReady() {
 		return
 	}
 	cpus := usage.AllowedCPUs()
-	c.log.Info("Reported ready", "connections", c.plan.Connections, "virtualUsers", c.users, "cpus", cpus)
+	c.log.Info("Reported ready", "connections", c.plan.Connections, "cpus", cpus)
 	c.session.Ready(cpus)
 }
 
@@ -289,16 +288,7 @@ func (c *Client) endMeasurement(order pod.EndMeasurement) {
 // it enters the measurement; after the measurement it sends the totals.
 func (c *Client) endStage() {
 	ended := c.current
-	select {
-	case <-ended.Stopped():
-		if c.interrupted {
-			break
-		}
-		c.current = nil // k6 was interrupted and is about to call Ended
-		return
-	default:
-		ended.Stop()
-	}
+	ended.Stop()
 	measure := ended.recorder.Total()
 	c.log.Info("Completed stage", "stage", ended.kind.String(), "requests", measure.Requests, "errors", measure.Errors.Total())
 	if ended.kind == sessionpb.Stage_STAGE_WARMUP {
@@ -316,32 +306,16 @@ func (c *Client) endStage() {
 	c.session.SendTotals(&c.totals)
 }
 
-// RunShares runs shares of the load's stages until the client is released. Each
-// virtual user calls it once.
-func (c *Client) RunShares(ctx context.Context) error {
+// runShares runs shares of the load's stages, one after the other, until the session has ended.
+func (c *Client) runShares(ended <-chan struct{}) {
 	for {
 		select {
 		case s := <-c.shares:
-			release := context.AfterFunc(ctx, s.stage.Stop)
-			s.stage.Run(s.number, c.users)
-			release()
-		case <-c.released:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+			s.stage.Run(s.number, c.workers)
+		case <-ended:
+			return
 		}
 	}
-}
-
-// Ended makes Run fail if the client hasn't been released. The runner calls it when k6 has ended,
-// with k6's error or nil. It returns when the client is released: before that, the process must
-// exit with Run's error and not with k6's exit code.
-func (c *Client) Ended(err error) {
-	if err == nil {
-		err = errors.New("k6 reported no error")
-	}
-	c.k6Ended <- err
-	<-c.released
 }
 
 // ErrNothingMeasured is the error that Run returns if Finish was called before
@@ -366,7 +340,6 @@ func (c *Client) interrupt() error {
 	case c.current == nil, c.current.kind != sessionpb.Stage_STAGE_MEASUREMENT, c.current.sampled == nil:
 		return ErrNothingMeasured
 	}
-	c.interrupted = true
 	c.current.Stop()
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,35 +21,24 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-const users = 2
+const workers = 2
 
-// runClient runs a client to its end. Goroutines stand in for k6's virtual users.
+// newClient returns a client with a number of workers that doesn't depend on the machine.
+func newClient(s *fakesession.Session) *Client {
+	c := New(s, slog.New(slog.DiscardHandler))
+	c.workers = workers
+	return c
+}
+
+// runClient runs a client to its end.
 func runClient(ctx context.Context, t *testing.T, s *fakesession.Session, change ...func(*Client)) error {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	c := New(s, users, slog.New(slog.DiscardHandler))
+	c := newClient(s)
 	for _, f := range change {
 		f(c)
 	}
-	var group sync.WaitGroup
-	user, endUser := context.WithCancel(t.Context())
-	defer endUser()
-	for range users {
-		group.Go(func() {
-			if err := c.RunShares(user); err == nil {
-				select {
-				case <-c.released:
-				default:
-					t.Error("a virtual user returned before the release")
-				}
-			}
-		})
-	}
 	err := c.Run(ctx)
-	if err != nil {
-		endUser() // as the end of the process would
-	}
-	group.Wait()
 	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatal("the client leaked goroutines")
@@ -279,45 +267,26 @@ func ready(prepare pod.Prepare, then pod.Order) func(fakesession.Event) []pod.Or
 	return func(event fakesession.Event) []pod.Order { return append(first(event), second(event)...) }
 }
 
-// TestInterrupted interrupts the client during the measurement. It must not send totals.
+// TestInterrupted interrupts the client by a signal during the measurement. It must not send totals.
 func TestInterrupted(t *testing.T) {
 	interrupted := errors.New("interrupted")
-	for name, interrupt := range map[string]func(stop context.CancelCauseFunc, c *Client, user context.CancelFunc){
-		"by a signal": func(stop context.CancelCauseFunc, _ *Client, _ context.CancelFunc) { stop(interrupted) },
-		"by k6": func(_ context.CancelCauseFunc, c *Client, user context.CancelFunc) {
-			user()
-			go c.Ended(interrupted)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			requested := make(chan struct{}, 100)
-			server := testserver.New(t, func(testserver.Request) testserver.Answer {
-				requested <- struct{}{}
-				return testserver.Answer{Then: testserver.Hang}
-			})
-			s := fakesession.New(fakesession.Regular(plan(100), server.Address(), 0))
-			ctx, stop := context.WithCancelCause(t.Context())
-			user, endUser := context.WithCancel(t.Context())
-			c := New(s, users, slog.New(slog.DiscardHandler))
-			var group sync.WaitGroup
-			for range users {
-				group.Go(func() { _ = c.RunShares(user) })
-			}
-			group.Go(func() {
-				<-requested
-				interrupt(stop, c, endUser)
-			})
-			err := c.Run(ctx)
-			endUser()
-			stop(nil)
-			group.Wait()
-			if !errors.Is(err, interrupted) {
-				t.Errorf("error %v", err)
-			}
-			if failed := of[fakesession.Failed](s); len(failed) != 1 || len(of[result.Totals](s)) != 0 {
-				t.Errorf("events %+v", s.Events())
-			}
-		})
+	requested := make(chan struct{}, 100)
+	server := testserver.New(t, func(testserver.Request) testserver.Answer {
+		requested <- struct{}{}
+		return testserver.Answer{Then: testserver.Hang}
+	})
+	s := fakesession.New(fakesession.Regular(plan(100), server.Address(), 0))
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	go func() {
+		<-requested
+		stop(interrupted)
+	}()
+	if err := runClient(ctx, t, s); !errors.Is(err, interrupted) {
+		t.Errorf("error %v", err)
+	}
+	if failed := of[fakesession.Failed](s); len(failed) != 1 || len(of[result.Totals](s)) != 0 {
+		t.Errorf("events %+v", s.Events())
 	}
 }
 

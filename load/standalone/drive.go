@@ -16,7 +16,6 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/load/client"
-	"github.com/assay-dev/assay/load/runner"
 )
 
 // ExitInterrupted is the exit code after an interrupt, as in shells.
@@ -49,26 +48,16 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	if err := client.ApplyLimits(); err != nil {
 		return err
 	}
-	if err := job.isolate(); err != nil {
-		return err
-	}
-	if err := runner.StayOffline(); err != nil {
-		return err
-	}
 	var c *client.Client
 	var interrupted atomic.Bool
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	s := newLocalSession(job, watcher, func() {
-		// By now k6 has installed its signal handler. Remove it: k6 would abort the load.
-		signal.Reset(os.Interrupt, syscall.SIGTERM)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 		if job.MaxDuration > 0 && job.Plan.Warmup == nil {
 			time.AfterFunc(startDelay+job.MaxDuration, c.Finish)
 		}
 	})
-	users := runtime.GOMAXPROCS(0)
-	c = client.New(s, users, slog.New(slog.DiscardHandler))
+	c = client.New(s, slog.New(slog.DiscardHandler))
 	c.UseDirectories(job.directory, job.Credentials)
 	exit := func(o Outcome) {
 		if o.Interrupted = interrupted.Load(); o.Interrupted && o.Result != nil {
@@ -95,15 +84,13 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	}()
 	failed := make(chan error, 1)
 	go func() { failed <- c.Run(context.Background()) }()
-	go func() {
-		select {
-		case totals := <-s.totals:
-			exit(Outcome{Result: job.result(totals, s)})
-		case err := <-failed:
-			exit(Outcome{Err: err})
-		}
-	}()
-	return runner.Run(c, users)
+	select {
+	case totals := <-s.totals:
+		exit(Outcome{Result: job.result(totals, s)})
+	case err := <-failed:
+		exit(Outcome{Err: err})
+	}
+	return nil
 }
 
 // result returns the job's result with its findings.

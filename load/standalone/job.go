@@ -157,7 +157,7 @@ func (j *Job) firstRequest() (*session.PlannedRequest, error) {
 	return r, nil
 }
 
-// prepareFiles creates a temporary directory with k6's configuration and symbolic
+// prepareFiles creates a temporary directory with symbolic
 // links to the files for TLS, named as in a pod. The files aren't copied, so that
 // no copy of a private key is left behind.
 func (j *Job) prepareFiles() error {
@@ -181,7 +181,7 @@ func (j *Job) prepareFiles() error {
 			return err
 		}
 	}
-	return os.WriteFile(j.k6Config(), []byte("{}\n"), 0o600)
+	return nil
 }
 
 // Clean removes the temporary files of Prepare. It may be called more than once.
@@ -189,17 +189,6 @@ func (j *Job) Clean() {
 	if j.directory != "" {
 		_ = os.RemoveAll(j.directory) // a leftover temporary directory doesn't affect the result
 	}
-}
-
-func (j *Job) k6Config() string { return filepath.Join(j.directory, "k6.json") }
-
-// isolate removes the user's settings for k6 from the environment. They would
-// change the scenario that runs the load.
-func (j *Job) isolate() error {
-	if err := unsetK6(); err != nil {
-		return err
-	}
-	return os.Setenv("K6_CONFIG", j.k6Config())
 }
 
 // unsetK6 removes the environment variables from which k6 reads its options.

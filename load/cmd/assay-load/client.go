@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -36,8 +35,7 @@ func k6Command() *cobra.Command {
 	}
 }
 
-// runClient runs the client of a pod. It returns only if the load is a script or a tool's, or
-// the client can't start: otherwise k6 exits the process.
+// runClient runs the client of a pod until the manager releases it.
 func runClient(runsScript, runsTool bool) error {
 	manager := os.Getenv("ASSAY_MANAGER")
 	if manager == "" {
@@ -89,24 +87,14 @@ func untilSignal() context.Context {
 	return ctx
 }
 
-// runLoadClient runs a client in the same process as k6, which exits the process
-// when the client is released.
+// runLoadClient runs a client whose load is a built-in one.
 func runLoadClient(s client.Session, log *slog.Logger) error {
 	if err := client.ApplyLimits(); err != nil {
 		return err
 	}
-	if err := runner.StayOffline(); err != nil {
+	if err := client.New(s, log).Run(untilSignal()); err != nil {
+		log.Error("Client failed", "reason", err)
 		return err
 	}
-	ctx := untilSignal()
-
-	users := runtime.GOMAXPROCS(0)
-	c := client.New(s, users, log)
-	go func() {
-		if err := c.Run(ctx); err != nil {
-			log.Error("Client failed", "reason", err)
-			os.Exit(1)
-		}
-	}()
-	return runner.Run(c, users)
+	return nil
 }
