@@ -35,10 +35,10 @@ COPY load load
 WORKDIR /src/load
 ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-load && \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-load ./cmd/assay-k6 && \
     go -C ../hack/bom run . --image assay-load --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
       --source github.com/assay-dev/assay=/src --source github.com/assay-dev/assay/load=/src/load \
-      --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go /out/assay-load
+      --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go /out/assay-load /out/assay-k6
 
 FROM scratch AS assay-load
 ARG VERSION=dev
@@ -51,7 +51,7 @@ LABEL org.opencontainers.image.vendor="Assay" \
       org.opencontainers.image.licenses="AGPL-3.0-only" \
       dev.assay.k6.version="v2.2.0" \
       dev.assay.k6.source="https://github.com/grafana/k6/tree/v2.2.0"
-COPY --from=build-assay-load /out/assay-load /assay-load
+COPY --from=build-assay-load /out/assay-load /out/assay-k6 /
 COPY --from=build-assay-load /sbom /usr/share/assay
 USER 65532:65532
 ENTRYPOINT ["/assay-load"]

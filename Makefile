@@ -71,7 +71,7 @@ BOM_TOOL = assay-bom
 # The agent's program isn't readable, so that its process can't be looked into from the start:
 # see internal/agent/protect.go.
 ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/ui=/ui,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
-LOAD_CONTENT = --user 65532:65532 --layer $(1)/assay-load=/assay-load --layer $(2)=/usr/share/assay --entrypoint /assay-load
+LOAD_CONTENT = --user 65532:65532 --layer $(1)/assay-load=/assay-load,$(1)/assay-k6=/assay-k6 --layer $(2)=/usr/share/assay --entrypoint /assay-load
 BOM = $(BOM_TOOL) --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
   --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/load=load \
   --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go
@@ -180,8 +180,8 @@ assay-sbom: bom-tool
 
 .PHONY: assay-load-sbom
 assay-load-sbom: bom-tool
-	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load
-	@$(BOM) --image assay-load --output $(BIN)/sbom/assay-load $(BIN)/image/assay-load
+	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load ./cmd/assay-k6
+	@$(BOM) --image assay-load --output $(BIN)/sbom/assay-load $(BIN)/image/assay-load $(BIN)/image/assay-k6
 
 .PHONY: tomcat-image
 tomcat-image: deps image-tool ## Build the Tomcat image that the demo and the scenarios use
@@ -457,7 +457,7 @@ plugin: ## Build the kubectl plugin into the per-user cache
 
 .PHONY: assay-load
 assay-load: ## Build the client into the per-user cache for use without a cluster
-	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/assay-load
+	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/assay-load ./cmd/assay-k6
 
 .PHONY: install
 install: ## Install or upgrade the operator on the local cluster with Helm

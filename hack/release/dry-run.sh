@@ -62,7 +62,7 @@ for image in assay assay-load; do
   for platform in $IMAGE_PLATFORMS; do
     case $image in
     assay) programs assay "$platform" manager agent ui ;;
-    assay-load) programs assay-load "$platform" assay-load ;;
+    assay-load) programs assay-load "$platform" assay-load assay-k6 ;;
     esac
   done
   quietly cosign verify "${verify[@]}" "$registry/$image@$digest"

@@ -22,7 +22,7 @@ import (
 	"github.com/assay-dev/assay/load/runner"
 )
 
-// TestMain makes this program act as k6 if its first argument is "k6", as assay-load does.
+// TestMain makes this program act as k6 if its first argument is "k6", as assay-k6 does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "k6" {
 		if err := runner.StayOffline(); err != nil {

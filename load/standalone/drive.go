@@ -54,14 +54,14 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	s := newLocalSession(job, watcher, func() {
 		if job.MaxDuration > 0 && job.Plan.Warmup == nil {
-			time.AfterFunc(startDelay+job.MaxDuration, c.Finish)
+			time.AfterFunc(StartDelay+job.MaxDuration, c.Finish)
 		}
 	})
 	c = client.New(s, slog.New(slog.DiscardHandler))
 	c.UseDirectories(job.directory, job.Credentials)
 	exit := func(o Outcome) {
 		if o.Interrupted = interrupted.Load(); o.Interrupted && o.Result != nil {
-			o.Result.Findings = append(o.Result.Findings, interruptedFinding(o.Result))
+			o.Result.Findings = append(o.Result.Findings, InterruptedFinding(o.Result))
 		}
 		code := ended(o)
 		job.Clean()
@@ -134,8 +134,8 @@ func (j *Job) addLevels(r *result.Result, s *localSession) {
 	r.BreakingPoints = breakingpoint.Find(r.Series, &load, j.Stages.Bounds)
 }
 
-// interruptedFinding returns the finding for a measurement that a signal ended.
-func interruptedFinding(r *result.Result) result.Finding {
+// InterruptedFinding returns the finding for a measurement that a signal ended.
+func InterruptedFinding(r *result.Result) result.Finding {
 	return result.Finding{
 		Reason: "Interrupted", Severity: result.Warns,
 		Message: fmt.Sprintf("The measurement was interrupted after %.3fs and %d requests. The result covers that time only.",

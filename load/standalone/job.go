@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/assay-dev/assay/internal/breakingpoint"
@@ -189,16 +188,4 @@ func (j *Job) Clean() {
 	if j.directory != "" {
 		_ = os.RemoveAll(j.directory) // a leftover temporary directory doesn't affect the result
 	}
-}
-
-// unsetK6 removes the environment variables from which k6 reads its options.
-func unsetK6() error {
-	for _, setting := range os.Environ() {
-		if name, _, _ := strings.Cut(setting, "="); strings.HasPrefix(name, "K6_") {
-			if err := os.Unsetenv(name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// startDelay is the time from a stage being ready to its start time.
-const startDelay = 5 * time.Millisecond
+// StartDelay is the time from a stage being ready to its start time.
+const StartDelay = 5 * time.Millisecond
 
 // localSession implements client.Session without a manager. It sends the client the orders that a
 // manager sends to a run with one client. It never releases the client: the process exits instead.
 type localSession struct {
+	Clock
 	job     *Job
 	watcher Watcher
 	ready   func()
@@ -69,7 +70,7 @@ func (s *localSession) StageEnded(sessionpb.Stage) {
 
 func (s *localSession) start(stage sessionpb.Stage, amount session.Amount) {
 	s.watcher.Begin(stage == sessionpb.Stage_STAGE_WARMUP, amount)
-	at := s.Now() + startDelay.Microseconds()
+	at := s.Now() + StartDelay.Microseconds()
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		s.started = at
 	}
@@ -80,7 +81,7 @@ func (s *localSession) start(stage sessionpb.Stage, amount session.Amount) {
 func (s *localSession) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	s.watcher.Second(second.Counts)
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
-		s.series = append(s.series, point(second))
+		s.series = append(s.series, Point(second))
 		s.checkStop()
 	} else if s.job.Steady != nil {
 		s.checkSteady(second)
@@ -129,24 +130,20 @@ func (s *localSession) ProbeFailed(string) {}
 // Fail does nothing: the client's Run returns the same reason.
 func (s *localSession) FailAs(session.FailureKind, string) {}
 
-// Now returns the time in microseconds since the Unix epoch. There is no manager,
-// so this machine's clock is the only one.
-func (s *localSession) Now() int64 { return now() }
+// Clock is the clock of a load without a manager, this machine's. It is the only one.
+type Clock struct{}
+
+// Now returns the time in microseconds since the Unix epoch.
+func (Clock) Now() int64 { return time.Now().UnixMicro() }
 
 // Local converts a time of Now's clock to a time.Time with a monotonic clock reading.
-func (s *localSession) Local(at int64) time.Time { return local(at) }
-
-// now returns the time of this machine's clock in microseconds since the Unix epoch.
-func now() int64 { return time.Now().UnixMicro() }
-
-// local is the inverse of now. The time has a monotonic clock reading.
-func local(at int64) time.Time {
+func (Clock) Local(at int64) time.Time {
 	now := time.Now()
 	return now.Add(time.Duration(at-now.UnixMicro()) * time.Microsecond)
 }
 
-// point converts a second to a point of a result's series.
-func point(s *result.ClientSecond) result.Second {
+// Point converts a second to a point of a result's series.
+func Point(s *result.ClientSecond) result.Second {
 	p := result.Second{Second: s.Second, Seconds: 1, ServerCPU: -1, ServerResident: -1}
 	times := s.Phases
 	times.SetExact(&s.Latencies)

@@ -12,18 +12,19 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/load/ab"
 	"github.com/assay-dev/assay/load/client"
+	"github.com/assay-dev/assay/load/internal/command"
 	"github.com/assay-dev/assay/load/standalone"
 )
 
 func abCommand() *cobra.Command {
-	command := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:                "ab [OPTIONS] URL",
 		Short:              "Run a load without a cluster, with ab's options and report",
 		DisableFlagParsing: true, // ab's options don't follow cobra's syntax
 		RunE:               func(c *cobra.Command, args []string) error { return runAB(c.Context(), args) },
 	}
-	command.SetHelpFunc(func(*cobra.Command, []string) { fmt.Print(ab.Usage) })
-	return command
+	cmd.SetHelpFunc(func(*cobra.Command, []string) { fmt.Print(ab.Usage) })
+	return cmd
 }
 
 // runAB runs `assay-load ab`. It returns only if the load can't be started or
@@ -31,7 +32,7 @@ func abCommand() *cobra.Command {
 func runAB(ctx context.Context, args []string) error {
 	options, err := ab.Parse(args)
 	if err != nil {
-		return &codedError{exitABUsage, fmt.Errorf("ab: %w; see assay-load ab -h", err)}
+		return &command.Error{Code: command.ExitABUsage, Err: fmt.Errorf("ab: %w; see assay-load ab -h", err)}
 	}
 	switch {
 	case options.Help:
@@ -43,7 +44,7 @@ func runAB(ctx context.Context, args []string) error {
 	}
 	job, err := options.Job()
 	if err != nil {
-		return &codedError{exitABUsage, fmt.Errorf("ab: %w; see assay-load ab -h", err)}
+		return &command.Error{Code: command.ExitABUsage, Err: fmt.Errorf("ab: %w; see assay-load ab -h", err)}
 	}
 	defer job.Clean()
 	job.Version = version
@@ -66,13 +67,13 @@ func runAB(ctx context.Context, args []string) error {
 	return standalone.Drive(job, watch, watch.End, func(o standalone.Outcome) int {
 		if err := reportAB(options, job, watch, o); err != nil {
 			fmt.Fprintln(os.Stderr, "assay-load: ab:", err)
-			return code(o, exitFailed)
+			return command.Code(o, command.ExitFailed)
 		}
 		if abortCode, aborted := watch.PrintAbort(); aborted {
 			fmt.Printf("Total of %d requests completed\n", o.Result.Merged.Requests)
 			return abortCode
 		}
-		return code(o, exitValid)
+		return command.Code(o, command.ExitValid)
 	})
 }
 
@@ -96,7 +97,7 @@ func reportAB(options *ab.Options, job *standalone.Job, watch *ab.Watch, o stand
 	case !watch.Heartbeat():
 		fmt.Println("..done")
 	}
-	if err := print(os.Stdout, func(w io.Writer) error { return write(w, job, o.Result) }); err != nil {
+	if err := command.Print(os.Stdout, func(w io.Writer) error { return write(w, job, o.Result) }); err != nil {
 		return err
 	}
 	if options.CSV != "" {

@@ -1,60 +1,28 @@
-// Command assay-load generates HTTP load: it is k6 with Assay's extensions. In a client pod it gets
-// its load from the manager. Without a cluster it gets the load from a file or from ab's options.
+// Command assay-load generates HTTP load. In a client pod it gets its load from the manager. Without a cluster
+// it gets the load from a file or from ab's options. For k6 scripts it hands over to the program assay-k6.
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/load/client"
+	"github.com/assay-dev/assay/load/internal/command"
 )
 
 // version is set by the linker.
 var version = "dev"
 
-func main() {
-	command := root()
-	if err := command.Execute(); err != nil {
-		var coded *codedError
-		if !errors.As(err, &coded) {
-			coded = &codedError{exitFailed, err}
-		}
-		fmt.Fprintln(os.Stderr, "assay-load:", coded.err)
-		os.Exit(coded.code)
-	}
-}
-
-// The exit codes. The help texts of the commands document them. The code after an
-// interrupt is standalone.ExitInterrupted.
-const (
-	exitValid    = 0
-	exitFailed   = 1
-	exitMissed   = 2
-	exitNotValid = 3
-	exitUsage    = 4
-	// exitABUsage is ab's exit code for invalid options.
-	exitABUsage = 22
-)
-
-// codedError is an error with the exit code of the process.
-type codedError struct {
-	code int
-	err  error
-}
-
-func (e *codedError) Error() string { return e.err.Error() }
-
-func (e *codedError) Unwrap() error { return e.err }
+func main() { command.Execute(root()) }
 
 func root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "assay-load",
 		Short: "Generate HTTP load and measure it",
-		Long: `Generate HTTP load and measure it. assay-load is k6 with Assay's extensions.
+		Long: `Generate HTTP load and measure it. k6 scripts are run by the program assay-k6,
+which assay-load starts: it must be in the same directory.
 
 To benchmark a server without a cluster, use "run" or "ab". "client" is for the
 pods of a BenchmarkRun.`,
@@ -76,7 +44,7 @@ pods of a BenchmarkRun.`,
 
 func clientCommand() *cobra.Command {
 	var runsScript, runsTool bool
-	command := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "client",
 		Short: "Run as a client of a BenchmarkRun, in a pod that Assay starts",
 		Long: `Run as a client of a BenchmarkRun. Assay starts this command in a pod; it needs Assay's manager.
@@ -96,8 +64,8 @@ Exit codes:
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runClient(runsScript, runsTool) },
 	}
-	command.Flags().BoolVar(&runsScript, "script", false, "run the k6 script in "+session.ScriptDirectory)
-	command.Flags().BoolVar(&runsTool, "tool", false, "run the load generator that the plan names, a program on the PATH")
-	command.MarkFlagsMutuallyExclusive("script", "tool")
-	return command
+	cmd.Flags().BoolVar(&runsScript, "script", false, "run the k6 script in "+session.ScriptDirectory)
+	cmd.Flags().BoolVar(&runsTool, "tool", false, "run the load generator that the plan names, a program on the PATH")
+	cmd.MarkFlagsMutuallyExclusive("script", "tool")
+	return cmd
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/load/client"
+	"github.com/assay-dev/assay/load/internal/command"
 	"github.com/assay-dev/assay/load/internal/fakesession"
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
@@ -97,7 +99,8 @@ func runFakeClient(text string) error {
 		}
 		return orders
 	})
-	return runLoadClient(s, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return command.RunClient(client.New(s, log), log)
 }
 
 func program(t *testing.T, variable, value string, args ...string) (command *exec.Cmd, output, errors *bytes.Buffer) {
@@ -226,7 +229,12 @@ func TestCommandLine(t *testing.T) {
 		{nil, 0, "Run as a client of a BenchmarkRun"},
 		{[]string{"--help"}, 0, "Run k6's own command line"},
 		{[]string{"client", "--help"}, 0, "ASSAY_MANAGER"},
-		{[]string{"k6", "version"}, 0, "v2.2.0"},
+		{[]string{"k6", "version"}, 1, "need the program assay-k6 in the directory of assay-load"},
+		{[]string{"run", "shop.js"}, 1, "need the program assay-k6"},
+		{[]string{"client", "--script"}, 1, "need the program assay-k6"},
+		{[]string{"run", "shop.js", "-o", "csv"}, 4, "csv is for loads with stages"},
+		{[]string{"run", "shop.js", "-e", "USERS"}, 4, `"USERS" must be of the form NAME=VALUE`},
+		{[]string{"run", planFile(t, "url: http://127.0.0.1:1"), "-e", "A=b"}, 4, "--url and --env are for k6 scripts"},
 		{[]string{"client"}, 1, "ASSAY_MANAGER"},
 		{[]string{"walk"}, 1, `unknown command "walk"`},
 		{[]string{"run"}, 4, "specify one plan"},

@@ -1,30 +1,25 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/assay-dev/assay/internal/report"
-	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/validity"
+	"github.com/assay-dev/assay/load/internal/command"
 	"github.com/assay-dev/assay/load/planfile"
 	"github.com/assay-dev/assay/load/standalone"
 )
 
 func runCommand() *cobra.Command {
-	format := "text"
-	var options scriptOptions
-	command := &cobra.Command{
+	var options command.RunOptions
+	run := &cobra.Command{
 		Use:   "run PLAN|SCRIPT",
 		Short: "Run the load of a YAML file or a k6 script without a cluster and print a report",
 		Long: `Run the load that a YAML file describes, or a k6 script, without a cluster, and print the report.
@@ -81,39 +76,34 @@ Exit codes:
   130  interrupted; the report is printed if the measurement had begun`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &codedError{exitUsage, fmt.Errorf("specify one plan or script, or - for a plan from the standard input; see assay-load run --help")}
+				return &command.Error{Code: command.ExitUsage, Err: errors.New("specify one plan or script, or - for a plan from the standard input; see assay-load run --help")}
 			}
-			if err := report.CheckFormat(format, report.Names()); err != nil {
-				return &codedError{exitUsage, err}
-			}
-			if err := options.check(args[0]); err != nil {
-				return &codedError{exitUsage, err}
+			if err := options.Check(args[0]); err != nil {
+				return &command.Error{Code: command.ExitUsage, Err: err}
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if isScript(args[0]) {
-				return runScript(args[0], format, options)
+			if command.IsScript(args[0]) {
+				return command.HandOver()
 			}
-			return run(c.Context(), args[0], format)
+			return runPlan(c.Context(), args[0], options)
 		},
 	}
-	command.Flags().StringVarP(&format, "output", "o", format, "output format: "+report.Usage(report.Names())+"; csv has the levels of a load with stages")
-	options.addFlags(command)
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &codedError{exitUsage, err} })
-	return command
+	options.AddFlags(run)
+	return run
 }
 
-func run(ctx context.Context, path, format string) error {
+func runPlan(ctx context.Context, path string, options command.RunOptions) error {
 	job, err := readPlan(path)
 	if path == "-" {
 		path = stdinName
 	}
 	if err != nil {
-		return &codedError{exitUsage, fmt.Errorf("%s: %w", path, err)}
+		return &command.Error{Code: command.ExitUsage, Err: fmt.Errorf("%s: %w", path, err)}
 	}
-	if report.NeedsLevels(format) && job.Stages == nil { // before there is a load whose result would be lost
-		return &codedError{exitUsage, fmt.Errorf("%s: the output format %s is for loads with stages; use csv=series or csv=percentiles", path, format)}
+	if err := options.CheckLevels(path, job.Stages != nil); err != nil { // before there is a load whose result would be lost
+		return &command.Error{Code: command.ExitUsage, Err: err}
 	}
 	job.Version = version
 	defer job.Clean()
@@ -126,41 +116,8 @@ func run(ctx context.Context, path, format string) error {
 	}
 	return standalone.Drive(job, bar, nil, func(o standalone.Outcome) int {
 		bar.Clear()
-		return finish(o, format)
+		return command.Finish(o, options.Format)
 	})
-}
-
-// finish prints the report of an outcome and returns the exit code.
-func finish(o standalone.Outcome, format string) int {
-	if o.Interrupted {
-		fmt.Fprintln(os.Stderr, "assay-load: interrupted")
-	}
-	if o.Err != nil {
-		fmt.Fprintln(os.Stderr, "assay-load:", o.Err)
-		if session.FailureKindOf(o.Err) == session.FailureScriptInvalid {
-			return code(o, exitUsage)
-		}
-		return code(o, exitFailed)
-	}
-	if err := print(os.Stdout, func(w io.Writer) error { return report.Write(w, format, o.Result) }); err != nil {
-		fmt.Fprintln(os.Stderr, "assay-load:", err)
-		return exitFailed
-	}
-	switch {
-	case !validity.Valid(o.Result.Findings):
-		return code(o, exitNotValid)
-	case slices.ContainsFunc(o.Result.Thresholds, func(t result.ThresholdOutcome) bool { return !t.Met }):
-		return code(o, exitMissed)
-	}
-	return code(o, exitValid)
-}
-
-// code returns standalone.ExitInterrupted if the load was interrupted, and code otherwise.
-func code(o standalone.Outcome, code int) int {
-	if o.Interrupted {
-		return standalone.ExitInterrupted
-	}
-	return code
 }
 
 // stdinName is the name of a plan from the standard input.
@@ -180,14 +137,4 @@ func readPlan(path string) (*standalone.Job, error) {
 	}
 	base := filepath.Base(path)
 	return planfile.Read(data, strings.TrimSuffix(base, filepath.Ext(base)), filepath.Dir(path))
-}
-
-// print writes the text with a single write, and only if there was no error.
-func print(to io.Writer, write func(io.Writer) error) error {
-	var text bytes.Buffer
-	if err := write(&text); err != nil {
-		return err
-	}
-	_, err := text.WriteTo(to)
-	return err
 }

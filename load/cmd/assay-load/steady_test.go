@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/internal/command"
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
@@ -65,7 +66,7 @@ load: {closed: {connections: 1, requests: 5}, warmup: {steady: {windowSeconds: 1
 func runUntilSteady(t *testing.T, server *testserver.Server, plan string) (r result.Result, text string) {
 	t.Helper()
 	output, errors, code := assayLoad(t, "run", planFile(t, plan, server.Address()), "-o", "json")
-	if code != exitValid && code != exitNotValid || errors != "" {
+	if code != command.ExitValid && code != command.ExitNotValid || errors != "" {
 		t.Fatalf("exit code %d\n%s", code, errors)
 	}
 	if err := json.Unmarshal([]byte(output), &r); err != nil {

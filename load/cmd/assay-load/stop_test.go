@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/internal/command"
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
@@ -23,7 +24,7 @@ load:
     levels: [{requestsPerSecond: 20, holdSeconds: 1800}, {requestsPerSecond: 40, holdSeconds: 1800}]
     stopAt: {failedRequests: 2}
 `, server.Address()), "-o", "json")
-	if code != exitValid && code != exitNotValid || errors != "" {
+	if code != command.ExitValid && code != command.ExitNotValid || errors != "" {
 		t.Fatalf("exit code %d\n%s", code, errors)
 	}
 	var r result.Result

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/internal/command"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/standalone"
 )
@@ -52,9 +51,9 @@ export default function (data) {
 }
 export function teardown(data) { http.del('http://' + __ENV.ASSAY_TARGET_HOST + ':' + __ENV.ASSAY_TARGET_PORT + '/teardown/' + data.n); console.log('cleaned up') }
 `)
-	output, errors, code := assayLoad(t, "run", path, "--url", "http://"+server.Address(), "-e", "SUFFIX=/x=y", "-e", "K6_VUS=4", "-o", "json")
+	output, errors, code := assayK6(t, "run", path, "--url", "http://"+server.Address(), "-e", "SUFFIX=/x=y", "-e", "K6_VUS=4", "-o", "json")
 	// So short a load may be invalid on a slow machine, but it misses a threshold.
-	if code != exitMissed && code != exitNotValid || !strings.Contains(errors, "cleaned up") || strings.Contains(errors, "Completed") {
+	if code != command.ExitMissed && code != command.ExitNotValid || !strings.Contains(errors, "cleaned up") || strings.Contains(errors, "Completed") {
 		t.Fatalf("exit code %d\n%s", code, errors)
 	}
 	var r result.Result
@@ -97,8 +96,8 @@ import http from 'k6/http';
 export const options = { iterations: 20, thresholds: { http_reqs: ['count==20'] } };
 export default function () { if (__ENV.BASE_URL) { throw new Error('not unset') }; http.get('http://`+server.Address()+`/') }
 `)
-	output, errors, code := assayLoad(t, "run", path)
-	if code != exitValid && code != exitNotValid {
+	output, errors, code := assayK6(t, "run", path)
+	if code != command.ExitValid && code != command.ExitNotValid {
 		t.Fatalf("exit code %d\n%s", code, errors)
 	}
 	for _, want := range []string{"shop: load on the servers of the script\n", "count==20", "Complete requests:      20\n", "Iterations:             20\n", "http_req_duration"} {
@@ -116,28 +115,25 @@ func TestRunScriptFails(t *testing.T) {
 		code   int
 		want   string
 	}{
-		"syntax":         {script: `export default function () { let = ; }`, code: exitUsage, want: "Unexpected token"},
-		"option":         {script: `export const options = { vus: -1 }; export default function () {}`, code: exitUsage, want: "VUs"},
-		"setup":          {script: `export function setup() { throw new Error('no shop') }; export default function () {}`, code: exitFailed, want: "no shop"},
-		"abort":          {script: `import exec from 'k6/execution'; export default function () { exec.test.abort('enough') }`, code: exitFailed, want: "enough"},
-		"URL":            {args: []string{"--url", "127.0.0.1:8080"}, code: exitUsage, want: "--url"},
-		"URL with path":  {args: []string{"--url", "http://a.example/x"}, code: exitUsage, want: "nothing after the port"},
-		"variable":       {args: []string{"-e", "USERS"}, code: exitUsage, want: `"USERS" must be of the form NAME=VALUE`},
-		"format":         {args: []string{"-o", "csv"}, code: exitUsage, want: "csv=series"},
-		"unknown format": {args: []string{"-o", "xml"}, code: exitUsage, want: "xml"},
+		"syntax":         {script: `export default function () { let = ; }`, code: command.ExitUsage, want: "Unexpected token"},
+		"option":         {script: `export const options = { vus: -1 }; export default function () {}`, code: command.ExitUsage, want: "VUs"},
+		"setup":          {script: `export function setup() { throw new Error('no shop') }; export default function () {}`, code: command.ExitFailed, want: "no shop"},
+		"abort":          {script: `import exec from 'k6/execution'; export default function () { exec.test.abort('enough') }`, code: command.ExitFailed, want: "enough"},
+		"URL":            {args: []string{"--url", "127.0.0.1:8080"}, code: command.ExitUsage, want: "--url"},
+		"URL with path":  {args: []string{"--url", "http://a.example/x"}, code: command.ExitUsage, want: "nothing after the port"},
+		"variable":       {args: []string{"-e", "USERS"}, code: command.ExitUsage, want: `"USERS" must be of the form NAME=VALUE`},
+		"format":         {args: []string{"-o", "csv"}, code: command.ExitUsage, want: "csv=series"},
+		"unknown format": {args: []string{"-o", "xml"}, code: command.ExitUsage, want: "xml"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			output, errors, code := assayLoad(t, append([]string{"run", scriptFile(t, tc.script)}, tc.args...)...)
+			output, errors, code := assayK6(t, append([]string{"run", scriptFile(t, tc.script)}, tc.args...)...)
 			if code != tc.code || output != "" || !strings.Contains(errors, tc.want) {
 				t.Errorf("exit code %d, want %d\n%s%s", code, tc.code, output, errors)
 			}
 		})
 	}
-	if _, errors, code := assayLoad(t, "run", "missing.js"); code != exitUsage || !strings.Contains(errors, "missing.js") {
+	if _, errors, code := assayK6(t, "run", "missing.js"); code != command.ExitUsage || !strings.Contains(errors, "missing.js") {
 		t.Errorf("missing script: exit code %d\n%s", code, errors)
-	}
-	if _, errors, code := assayLoad(t, "run", planFile(t, "url: http://127.0.0.1:1"), "-e", "A=b"); code != exitUsage || !strings.Contains(errors, "k6 scripts") {
-		t.Errorf("plan with variables: exit code %d\n%s", code, errors)
 	}
 }
 
@@ -158,16 +154,16 @@ export const options = { vus: 2, duration: '1h' };
 export default function () { http.get(__ENV.BASE_URL + '/') }
 export function teardown() { http.get(__ENV.BASE_URL + '/teardown') }
 `)
-	command, output, errs := program(t, mainVariable, "1", "run", path, "--url", "http://"+server.Address(), "-o", "json")
-	if err := command.Start(); err != nil {
+	process, output, errs := program(t, "run", path, "--url", "http://"+server.Address(), "-o", "json")
+	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
 	<-requested
-	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+	if err := process.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	_ = command.Wait()
-	if code := command.ProcessState.ExitCode(); code != standalone.ExitInterrupted {
+	_ = process.Wait()
+	if code := process.ProcessState.ExitCode(); code != standalone.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, errs)
 	}
 	var r result.Result
@@ -181,26 +177,5 @@ export function teardown() { http.get(__ENV.BASE_URL + '/teardown') }
 	}
 	if seen := server.Seen(); !found || seen.Paths["/teardown"] != 1 || r.Merged.Requests == 0 {
 		t.Errorf("findings %+v, %d requests, the server saw %v", r.Findings, r.Merged.Requests, seen.Paths)
-	}
-}
-
-// TestExitCodes checks the exit codes that don't depend on a load.
-func TestExitCodes(t *testing.T) {
-	invalid := []result.Finding{{Reason: "TooShort", Severity: result.Invalidates}}
-	met, missed := result.ThresholdOutcome{Met: true}, result.ThresholdOutcome{}
-	for name, tc := range map[string]struct {
-		outcome standalone.Outcome
-		want    int
-	}{
-		"valid":             {standalone.Outcome{Result: &result.Result{Thresholds: []result.ThresholdOutcome{met}}}, exitValid},
-		"missed":            {standalone.Outcome{Result: &result.Result{Thresholds: []result.ThresholdOutcome{met, missed}}}, exitMissed},
-		"missed, not valid": {standalone.Outcome{Result: &result.Result{Thresholds: []result.ThresholdOutcome{missed}, Findings: invalid}}, exitNotValid},
-		"interrupted":       {standalone.Outcome{Interrupted: true, Result: &result.Result{Findings: invalid}}, standalone.ExitInterrupted},
-		"failed":            {standalone.Outcome{Err: errors.New("no")}, exitFailed},
-		"invalid script":    {standalone.Outcome{Err: &session.FailureError{Kind: session.FailureScriptInvalid, Err: errors.New("no")}}, exitUsage},
-	} {
-		if got := finish(tc.outcome, "json"); got != tc.want {
-			t.Errorf("%s: exit code %d, want %d", name, got, tc.want)
-		}
 	}
 }

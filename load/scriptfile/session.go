@@ -1,21 +1,22 @@
-package standalone
+package scriptfile
 
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/load/standalone"
 )
 
 // scriptSession implements script.Session without a manager. It sends the client the orders that a
 // manager sends to a script's only client.
 type scriptSession struct {
+	standalone.Clock
 	plan     *session.Plan
-	watcher  Watcher
+	watcher  standalone.Watcher
 	orders   chan pod.Order
 	released chan struct{} // closed after pod.Release
 
@@ -29,8 +30,8 @@ type scriptSession struct {
 	summary *result.ScriptSummary
 }
 
-// newScriptSession returns a session for a script's file in the script's directory.
-func newScriptSession(file string, watcher Watcher) *scriptSession {
+// newSession returns a session for a script's file in the script's directory.
+func newSession(file string, watcher standalone.Watcher) *scriptSession {
 	return &scriptSession{
 		// A client receives at most seven orders: Prepare, three Starts, EndMeasurement, Summarize and Release.
 		watcher: watcher, orders: make(chan pod.Order, 7), released: make(chan struct{}),
@@ -81,13 +82,13 @@ func (s *scriptSession) start(stage sessionpb.Stage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.started = s.started || stage == sessionpb.Stage_STAGE_MEASUREMENT
-	s.orders <- pod.Start{Stage: stage, At: s.Now() + startDelay.Microseconds()}
+	s.orders <- pod.Start{Stage: stage, At: s.Now() + standalone.StartDelay.Microseconds()}
 }
 
 // SendSecond records one second of the measurement.
 func (s *scriptSession) SendSecond(_ sessionpb.Stage, second *result.ClientSecond) {
 	s.watcher.Second(second.Counts)
-	s.series = append(s.series, point(second))
+	s.series = append(s.series, standalone.Point(second))
 }
 
 // SendTotals records the totals. It makes the client run handleSummary() if the script may define that, and else
@@ -131,9 +132,3 @@ func (s *scriptSession) ProbeFailed(string) {}
 
 // FailAs does nothing: the client's Run returns the same reason.
 func (s *scriptSession) FailAs(session.FailureKind, string) {}
-
-// Now returns the time of this machine's clock in microseconds since the Unix epoch.
-func (s *scriptSession) Now() int64 { return now() }
-
-// Local converts a time of Now's clock to a time.Time with a monotonic clock reading.
-func (s *scriptSession) Local(at int64) time.Time { return local(at) }

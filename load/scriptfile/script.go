@@ -1,4 +1,6 @@
-package standalone
+// Package scriptfile runs a k6 script without a cluster, for `assay-load run SCRIPT`. It uses the same
+// client as a client pod.
+package scriptfile
 
 import (
 	"context"
@@ -20,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/load/client"
 	"github.com/assay-dev/assay/load/script"
+	"github.com/assay-dev/assay/load/standalone"
 )
 
 // Script is a k6 script that one client runs as a whole.
@@ -42,21 +45,21 @@ var errInterrupted = errors.New("interrupted before the load began")
 // Run runs the script and returns its outcome. log receives what the script and k6 log. The program of
 // this process must act as k6 if its first argument is "k6". SIGINT and SIGTERM end the load, after
 // which teardown() runs; the second signal exits the process at once.
-func (s *Script) Run(log *slog.Logger, watcher Watcher) Outcome {
+func (s *Script) Run(log *slog.Logger, watcher standalone.Watcher) standalone.Outcome {
 	directory, err := os.MkdirTemp("", "assay-load-")
 	if err != nil {
-		return Outcome{Err: err}
+		return standalone.Outcome{Err: err}
 	}
 	clean := func() { _ = os.RemoveAll(directory) } // a leftover temporary directory doesn't affect the result
 	defer clean()
 	path, err := filepath.Abs(s.Path)
 	if err != nil {
-		return Outcome{Err: err}
+		return standalone.Outcome{Err: err}
 	}
 	if err := errors.Join(client.ApplyLimits(), s.setEnvironment()); err != nil {
-		return Outcome{Err: err}
+		return standalone.Outcome{Err: err}
 	}
-	joined := newScriptSession(filepath.Base(path), watcher)
+	joined := newSession(filepath.Base(path), watcher)
 	c := script.New(joined, log)
 	c.UseDirectories(filepath.Dir(path), directory, directory)
 
@@ -75,7 +78,7 @@ func (s *Script) Run(log *slog.Logger, watcher Watcher) Outcome {
 			}
 			if interrupted.Swap(true) {
 				clean()
-				os.Exit(ExitInterrupted) // the kernel kills k6 with its parent
+				os.Exit(standalone.ExitInterrupted) // the kernel kills k6 with its parent
 			}
 			if !joined.end() {
 				cancel(errInterrupted)
@@ -83,11 +86,11 @@ func (s *Script) Run(log *slog.Logger, watcher Watcher) Outcome {
 		}
 	}()
 	err = c.Run(ctx)
-	o := Outcome{Err: err, Interrupted: interrupted.Load()}
+	o := standalone.Outcome{Err: err, Interrupted: interrupted.Load()}
 	if err == nil {
 		o.Result = s.result(joined)
 		if o.Interrupted {
-			o.Result.Findings = append(o.Result.Findings, interruptedFinding(o.Result))
+			o.Result.Findings = append(o.Result.Findings, standalone.InterruptedFinding(o.Result))
 		}
 	}
 	return o
@@ -101,7 +104,7 @@ func (s *Script) setEnvironment() error {
 	env := map[string]string{}
 	if s.URL != nil {
 		env["ASSAY_TARGET_URL"] = s.server()
-		env["ASSAY_TARGET_HOST"], env["ASSAY_TARGET_PORT"] = s.URL.Hostname(), Port(s.URL)
+		env["ASSAY_TARGET_HOST"], env["ASSAY_TARGET_PORT"] = s.URL.Hostname(), standalone.Port(s.URL)
 		env["BASE_URL"] = s.server()
 	}
 	maps.Copy(env, s.Env)
@@ -130,7 +133,7 @@ func (s *Script) result(joined *scriptSession) *result.Result {
 		Series:        joined.series,
 	}
 	if s.URL != nil {
-		r.Environment.TargetAddress = Target(s.URL)
+		r.Environment.TargetAddress = standalone.Target(s.URL)
 	}
 	r.Run.Standalone, r.Run.Load, r.Run.Server = true, result.LoadScript, s.server()
 	r.Run.Name = strings.TrimSuffix(joined.plan.Script.File, filepath.Ext(joined.plan.Script.File))
@@ -141,4 +144,16 @@ func (s *Script) result(joined *scriptSession) *result.Result {
 	r.SetSummary(joined.summary)
 	r.Findings = validity.Judge(r, validity.Declared{})
 	return r
+}
+
+// unsetK6 removes the environment variables from which k6 reads its options.
+func unsetK6() error {
+	for _, setting := range os.Environ() {
+		if name, _, _ := strings.Cut(setting, "="); strings.HasPrefix(name, "K6_") {
+			if err := os.Unsetenv(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
