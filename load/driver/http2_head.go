@@ -21,6 +21,7 @@ type http2Head struct {
 // headDecoder decodes header sections (RFC 7541; RFC 9113, section 8.2).
 type headDecoder struct {
 	decoder *hpack.Decoder
+	last    repeatedHead
 	// The fields below belong to the current section. regular reports whether a regular
 	// field has been decoded, after which no pseudo-header field may come. wrong reports
 	// whether the section is malformed.
@@ -39,14 +40,35 @@ func (d *headDecoder) init() {
 // decode decodes a header section and keeps fields in n unless it is nil. wrong reports a
 // malformed section. An error means that later sections can't be decoded either.
 func (d *headDecoder) decode(block []byte, n *responseFields) (head http2Head, wrong bool, err error) {
+	if n == nil && d.last.repeats(block) {
+		return d.last.head, d.last.wrong, nil
+	}
+	if err := d.catchUp(); err != nil {
+		return http2Head{}, false, err
+	}
+	if err := d.decodeFields(block, n); err != nil {
+		return http2Head{}, false, err
+	}
+	d.last.set(block, d.head, d.wrong)
+	return d.head, d.wrong, nil
+}
+
+// catchUp tells the decoder the repetitions of the last section.
+func (d *headDecoder) catchUp() error {
+	for ; d.last.pending > 0; d.last.pending-- {
+		if err := d.decodeFields(d.last.block, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *headDecoder) decodeFields(block []byte, n *responseFields) error {
 	d.head, d.fields, d.size, d.regular, d.wrong = http2Head{length: -1}, n, 0, false, false
 	if _, err := d.decoder.Write(block); err != nil {
-		return http2Head{}, false, err
+		return err
 	}
-	if err := d.decoder.Close(); err != nil {
-		return http2Head{}, false, err
-	}
-	return d.head, d.wrong, nil
+	return d.decoder.Close()
 }
 
 // field handles one decoded field.
