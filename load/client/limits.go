@@ -46,16 +46,26 @@ func ApplyLimits() error {
 	return nil
 }
 
-// gcPercent is the GOGC value of a client. Go's default is 100.
-const gcPercent = 50
+const (
+	// gcPercent is the GOGC value of a client. Go's default is 100.
+	gcPercent = 50
+	// handshakeGCPercent is that of a client which makes a TLS handshake for each request, if it has at most
+	// fewConnections.
+	handshakeGCPercent = 400
+	fewConnections     = 200
+)
 
-// setGCPercent sets the garbage collector's target percentage to gcPercent, unless the environment
+// setGCPercent sets the garbage collector's target percentage, unless the environment
 // variable GOGC is set. A load allocates little: with Go's default, memory would grow for minutes
-// and no CPU time would be saved. A plan with a TLS handshake for each request allocates so much
-// that Go's default is kept.
+// and no CPU time would be saved. TLS handshakes allocate so much that collecting less often saves 4% of
+// their CPU time, for 15 MiB with 25 connections. With many connections, Go's default is kept.
 func setGCPercent(plan *session.Plan) {
-	if os.Getenv("GOGC") == "" && (plan.TLS == nil || plan.KeepAlive) {
+	switch {
+	case os.Getenv("GOGC") != "":
+	case plan.TLS == nil || plan.KeepAlive:
 		debug.SetGCPercent(gcPercent)
+	case plan.Connections <= fewConnections:
+		debug.SetGCPercent(handshakeGCPercent)
 	}
 }
 

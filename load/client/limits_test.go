@@ -36,8 +36,10 @@ func TestSetGCPercent(t *testing.T) {
 		"keep-alive":                      {session.Plan{KeepAlive: true}, "", gcPercent},
 		"keep-alive with TLS":             {session.Plan{KeepAlive: true, TLS: &session.TLS{}}, "", gcPercent},
 		"connection per request":          {session.Plan{}, "", gcPercent},
-		"connection per request with TLS": {session.Plan{TLS: &session.TLS{}}, "", defaultPercent},
+		"connection per request with TLS": {session.Plan{Connections: fewConnections, TLS: &session.TLS{}}, "", handshakeGCPercent},
+		"many of them":                    {session.Plan{Connections: fewConnections + 1, TLS: &session.TLS{}}, "", defaultPercent},
 		"GOGC set":                        {session.Plan{KeepAlive: true}, "100", defaultPercent},
+		"GOGC set, TLS":                   {session.Plan{TLS: &session.TLS{}}, "100", defaultPercent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("GOGC", test.environment)
