@@ -35,6 +35,10 @@ type settings struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == floorName {
+		runFloor(os.Args[2:])
+		return
+	}
 	var s settings
 	flag.IntVar(&s.rounds, "rounds", 5, "Rounds of each case.")
 	flag.DurationVar(&s.duration, "duration", 3*time.Second, "Length of each run, in whole seconds.")
@@ -165,7 +169,7 @@ func (s *settings) toolsFor(c *benchCase) []tool {
 	}
 	return slices.DeleteFunc(all, func(t tool) bool {
 		chosen := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(t.name, prefix) })
-		return !chosen || c.streams > 0 && !t.http2 || c.streams == 0 && !t.http1
+		return !chosen || c.tls && t.withoutTLS || c.streams > 0 && !t.http2 || c.streams == 0 && !t.http1
 	})
 }
 

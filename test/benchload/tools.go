@@ -37,6 +37,7 @@ type tool struct {
 	program string
 	// http1, http2 and openLoad report which loads it can make.
 	http1, http2, openLoad bool
+	withoutTLS             bool // it can make loads without TLS only
 	// arguments returns its command line for a load.
 	arguments func(l *load) ([]string, error)
 	// environment is added to this program's environment.
@@ -78,6 +79,7 @@ func tools(cache string) []tool {
 		{name: reference, program: "wrk", http1: true, arguments: wrk, parse: parseWrk},
 		{name: http2Reference, program: "h2load", http2: true, arguments: h2load, parse: parseH2load},
 		{name: assayLoadName, program: built("assay-load"), http1: true, http2: true, openLoad: true, arguments: assayLoad, parse: parseAssayLoad},
+		floorTool(),
 		{name: "ab", program: "ab", http1: true, arguments: ab, parse: parseAB},
 		{name: "h2load --h1", program: "h2load", http1: true, arguments: h2load, parse: parseH2load},
 		{name: "hey", program: "hey", http1: true, openLoad: true, arguments: hey, parse: parseHey},
