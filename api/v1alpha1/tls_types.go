@@ -9,6 +9,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || has(self.protocols) || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".protocols",message="protocols must be [TLSv1.3] when ciphers has only suites of TLS 1.3"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3']) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, c.endsWith('-SHA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite that TLSv1 and TLSv1.1 have: use some that end in -SHA, such as ECDHE-RSA-AES128-SHA, or add the protocol TLSv1.2"
 // +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.certificate) || has(self.certificate.secretName) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, !c.startsWith('TLS_') && c.contains('-ECDSA-') == (self.certificate.?privateKey.algorithm.orValue(\"\") == 'ECDSA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite for the certificate's key: use suites with ECDSA in their name for an ECDSA key, others for an RSA key, or change certificate.privateKey.algorithm"
+// +kubebuilder:validation:XValidation:rule="!has(self.groups) || !has(self.protocols) || self.protocols.exists(p, p == 'TLSv1.3') || self.groups.exists(g, g != 'X25519MLKEM768')",reason="FieldValueInvalid",fieldPath=".groups",message="X25519MLKEM768 alone needs TLSv1.3: add the protocol, or another group"
 type TLS struct {
 	// implementation is Tomcat's TLS implementation: JSSE, the Java virtual machine's own, or
 	// OpenSSL, by Tomcat Native in the image. Defaults to JSSE for the connectors NIO and NIO2; APR
@@ -34,6 +35,13 @@ type TLS struct {
 	// +kubebuilder:validation:MaxItems=20
 	// +optional
 	Ciphers []CipherSuite `json:"ciphers,omitempty"`
+
+	// groups are the key exchange groups that clients offer. Defaults to X25519, P-256, P-384 and P-521.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5
+	// +optional
+	Groups []KeyExchangeGroup `json:"groups,omitempty"`
 
 	// certificate is the server's. An external server has its own.
 	// +optional
@@ -176,6 +184,11 @@ const (
 	TLSv12 TLSProtocol = "TLSv1.2"
 	TLSv13 TLSProtocol = "TLSv1.3"
 )
+
+// KeyExchangeGroup is a group for the key exchange that Assay's clients have, by OpenSSL's name.
+//
+// +kubebuilder:validation:Enum=X25519;X25519MLKEM768;P-256;P-384;P-521
+type KeyExchangeGroup string
 
 // TLSVerification says how clients check a certificate.
 //

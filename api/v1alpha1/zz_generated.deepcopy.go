@@ -3277,6 +3277,11 @@ func (in *TLS) DeepCopyInto(out *TLS) {
 		*out = make([]CipherSuite, len(*in))
 		copy(*out, *in)
 	}
+	if in.Groups != nil {
+		in, out := &in.Groups, &out.Groups
+		*out = make([]KeyExchangeGroup, len(*in))
+		copy(*out, *in)
+	}
 	if in.Certificate != nil {
 		in, out := &in.Certificate, &out.Certificate
 		*out = new(Certificate)

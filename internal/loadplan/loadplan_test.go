@@ -131,7 +131,7 @@ func TestPlansOfTLS(t *testing.T) {
 			target: v1alpha1.Target{
 				Server: v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}},
 				TLS: &v1alpha1.TLS{
-					Protocols: []v1alpha1.TLSProtocol{"TLSv1.2"}, Ciphers: []v1alpha1.CipherSuite{"AES128-SHA"},
+					Protocols: []v1alpha1.TLSProtocol{"TLSv1.2"}, Ciphers: []v1alpha1.CipherSuite{"AES128-SHA"}, Groups: []v1alpha1.KeyExchangeGroup{"P-256"},
 					Certificate:          &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}},
 					SessionResumption:    v1alpha1.Enabled,
 					ClientAuthentication: &v1alpha1.ClientAuthentication{},
@@ -139,7 +139,7 @@ func TestPlansOfTLS(t *testing.T) {
 			},
 			host: "run-target.ns.svc:8443",
 			tls: &session.TLS{
-				ServerName: "run-target.ns.svc", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Resume: true, ClientCertificate: true,
+				ServerName: "run-target.ns.svc", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Groups: []string{"P-256"}, Resume: true, ClientCertificate: true,
 			},
 		},
 		"the user's": {

@@ -129,7 +129,11 @@ func writeTLS(w *paper, r *result.Result) {
 		if t.CertificateRequested {
 			requested = "requested"
 		}
-		writeLines(w, []named{{"Protocol:", t.Protocol}, {"Cipher suite:", t.Cipher}, {"Certificate:", t.Subject}, {"Issuer:", t.Issuer}})
+		writeLines(w, []named{{"Protocol:", t.Protocol}, {"Cipher suite:", t.Cipher}})
+		if t.Group != "" {
+			line(w, "Key exchange:", "%s", t.Group)
+		}
+		writeLines(w, []named{{"Certificate:", t.Subject}, {"Issuer:", t.Issuer}})
 		line(w, "Key:", "%s, %d bits", cmp.Or(t.KeyAlgorithm, "unknown"), t.KeySize)
 		writeLines(w, []named{
 			{"Expires:", time.UnixMicro(t.NotAfter).UTC().Format(time.RFC3339)},

@@ -55,6 +55,7 @@ func SessionTLS(run *v1alpha1.BenchmarkRun) *session.TLS {
 		s.ServerName = DNSNames(run, t.TLS.Certificate)[0]
 	}
 	s.Protocols, s.Ciphers = adapter.Texts(t.TLS.Protocols), adapter.Texts(t.TLS.Ciphers)
+	s.Groups = adapter.Texts(t.TLS.Groups)
 	s.Unverified = t.TLS.Verification == v1alpha1.TLSVerifyNone
 	s.Resume = adapter.Resumes(t.TLS)
 	s.ClientCertificate = t.TLS.ClientAuthentication != nil

@@ -81,7 +81,7 @@ func (r *ProbeResult) printable() ProbeResult {
 	if r.TLS != nil {
 		t := *r.TLS
 		c.TLS = &t
-		texts = append(texts, &t.Protocol, &t.Cipher, &t.KeyAlgorithm, &t.Subject, &t.Issuer, &t.Fingerprint)
+		texts = append(texts, &t.Protocol, &t.Cipher, &t.Group, &t.KeyAlgorithm, &t.Subject, &t.Issuer, &t.Fingerprint)
 	}
 	for _, text := range texts {
 		*text = printable.Clipped(*text, maxProbeTextBytes)

@@ -197,7 +197,7 @@ func TestPlan(t *testing.T) {
 	valid := func() *Plan {
 		return &Plan{
 			Connections: 25, KeepAlive: true, TimeoutMicroseconds: 2_000_000, Host: "h", Seed: 7, Probe: "/p",
-			TLS: &TLS{ServerName: "www", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Resume: true, ClientCertificate: true},
+			TLS: &TLS{ServerName: "www", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Groups: []string{"P-256"}, Resume: true, ClientCertificate: true},
 			Requests: []PlannedRequest{{
 				Method: "POST", Path: "/a", Host: "o", Headers: []Header{{Name: "A", Value: "b"}}, Body: []byte("c"), Weight: 1, Length: -1,
 				Statuses: []int{201}, Follow: true,

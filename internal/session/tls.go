@@ -33,6 +33,9 @@ type TLS struct {
 	// Ciphers are the cipher suites that are offered up to TLSv1.2, by their OpenSSL
 	// names in package cipher. If empty, they are the secure ones.
 	Ciphers []string `json:"ciphers,omitempty"`
+	// Groups are the groups for the key exchange that are offered, by their OpenSSL names
+	// in package cipher. If empty, they are those of OpenSSL 3.0.
+	Groups []string `json:"groups,omitempty"`
 	// Unverified accepts any certificate.
 	Unverified bool `json:"unverified,omitempty"`
 	// Resume resumes TLS sessions on new connections if the target allows it.

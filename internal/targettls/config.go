@@ -22,8 +22,8 @@ import (
 // versions are the TLS version numbers of session.Protocols, in the same order.
 var versions = []uint16{tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tls.VersionTLS13}
 
-// groups are the groups for the key exchange: those of OpenSSL 3.0, which wrk, ab and
-// similar tools use. Go would also offer X25519MLKEM768. Its key takes the client
+// groups are the groups for the key exchange that are offered by default: those of OpenSSL 3.0, which wrk, ab
+// and similar tools use. Go would also offer X25519MLKEM768. Its key takes the client
 // longer than the rest of a TLS 1.3 handshake, even if the server doesn't use it.
 var groups = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 
@@ -46,6 +46,16 @@ func Config(t *session.TLS, address, directory string) (*tls.Config, error) {
 	}
 	if err := offer(config, t.Ciphers); err != nil {
 		return nil, err
+	}
+	if len(t.Groups) > 0 {
+		config.CurvePreferences = nil
+	}
+	for _, name := range t.Groups {
+		id, err := cipher.GroupID(name)
+		if err != nil {
+			return nil, err
+		}
+		config.CurvePreferences = append(config.CurvePreferences, id)
 	}
 	if !t.Unverified {
 		if config.RootCAs, err = roots(directory); err != nil {

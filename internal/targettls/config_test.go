@@ -3,6 +3,8 @@ package targettls
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +47,33 @@ func TestConfig(t *testing.T) {
 				t.Errorf("more than was asked for: %+v", c)
 			}
 		})
+	}
+}
+
+// TestGroups negotiates with a server that has all groups.
+func TestGroups(t *testing.T) {
+	ca := tlstest.NewCA(t, "ca")
+	for _, test := range []struct {
+		groups []string
+		want   string
+	}{
+		{nil, "X25519"}, {[]string{"P-384"}, "P-384"}, {[]string{"P-521", "P-256"}, "P-256"}, {[]string{"P-256", "X25519MLKEM768"}, "X25519MLKEM768"},
+	} {
+		config, err := Config(&session.TLS{Groups: test.groups, Unverified: true}, "10.0.0.1:443", t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs := net.Pipe()
+		client, server := tls.Client(ours, config), tls.Server(theirs, &tls.Config{Certificates: []tls.Certificate{ca.ECDSA(t).Certificate}})
+		served := make(chan error, 1)
+		go func() { served <- server.HandshakeContext(t.Context()) }()
+		if err := errors.Join(client.HandshakeContext(t.Context()), <-served); err != nil {
+			t.Fatalf("%v: %v", test.groups, err)
+		}
+		state := client.ConnectionState()
+		if got := Handshake(&state).Group; got != test.want {
+			t.Errorf("%v: %s, want %s", test.groups, got, test.want)
+		}
 	}
 }
 

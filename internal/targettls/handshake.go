@@ -22,7 +22,7 @@ import (
 // Handshake describes the complete handshake of a connection. The state doesn't show
 // whether a client certificate was requested; see Requested.
 func Handshake(state *tls.ConnectionState) *result.Handshake {
-	h := &result.Handshake{Protocol: protocol(state.Version), Cipher: cipher.Name(state.CipherSuite)}
+	h := &result.Handshake{Protocol: protocol(state.Version), Cipher: cipher.Name(state.CipherSuite), Group: cipher.GroupName(state.CurveID)}
 	if len(state.PeerCertificates) == 0 {
 		return h
 	}

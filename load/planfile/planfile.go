@@ -41,6 +41,7 @@ type tls struct {
 	ServerName               string   `json:"serverName"`
 	Protocols                []string `json:"protocols"`
 	Ciphers                  []string `json:"ciphers"`
+	Groups                   []string `json:"groups"`
 	Verification             string   `json:"verification"`
 	SessionResumption        string   `json:"sessionResumption"`
 	CertificateAuthorityFile string   `json:"certificateAuthorityFile"`
@@ -216,9 +217,14 @@ func (c *converter) security(f *file, job *standalone.Job) {
 			c.reject(fmt.Sprintf("tls.ciphers[%d]", i), "%s", err)
 		}
 	}
+	for i, name := range t.Groups {
+		if _, err := cipher.GroupID(name); err != nil {
+			c.reject(fmt.Sprintf("tls.groups[%d]", i), "%s", err)
+		}
+	}
 	c.rejectIf(t.ClientKeyFile != "" && t.ClientCertificateFile == "", "tls.clientKeyFile", "must not be set without clientCertificateFile")
 	job.Plan.TLS = &session.TLS{
-		ServerName: t.ServerName, Protocols: t.Protocols, Ciphers: t.Ciphers,
+		ServerName: t.ServerName, Protocols: t.Protocols, Ciphers: t.Ciphers, Groups: t.Groups,
 		Unverified:        choice(c, "tls.verification", t.Verification, "Full", "None") == "None",
 		Resume:            choice(c, "tls.sessionResumption", t.SessionResumption, "Disabled", "Enabled") == "Enabled",
 		ClientCertificate: t.ClientCertificateFile != "",

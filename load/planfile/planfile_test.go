@@ -36,6 +36,7 @@ tls:
   serverName: www.test
   protocols: [TLSv1.2]
   ciphers: [ECDHE-RSA-AES256-GCM-SHA384]
+  groups: [P-256]
   verification: None
   sessionResumption: Enabled
   certificateAuthorityFile: ca.pem
@@ -47,7 +48,7 @@ tls:
 	want := &session.Plan{
 		Connections: 25, TimeoutMicroseconds: 2_000_000, Host: "other.example.org",
 		TLS: &session.TLS{
-			ServerName: "www.test", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-RSA-AES256-GCM-SHA384"},
+			ServerName: "www.test", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-RSA-AES256-GCM-SHA384"}, Groups: []string{"P-256"},
 			Unverified: true, Resume: true, ClientCertificate: true,
 		},
 		Requests: []session.PlannedRequest{{Path: "/a?b=c", Weight: 3, Length: 1024}, {

@@ -77,6 +77,7 @@ spec:
         issuerRef: {name: internal, kind: ClusterIssuer, group: issuers.example.org}
         privateKey: {algorithm: ECDSA, size: 384}
         dnsNames: [www.example.org, example.org]
+      groups: [P-256, X25519MLKEM768]
       serverName: www.example.org
       verification: None
       sessionResumption: Enabled

@@ -31,6 +31,7 @@ type settings struct {
 	duration, memoryTime time.Duration
 	cases, tools         string
 	cache, against       string
+	groups               string
 	serverCPU, clientCPU int
 }
 
@@ -47,6 +48,7 @@ func main() {
 	flag.StringVar(&s.tools, "tools", "", "Comma-separated prefixes of tools' names; all by default.")
 	flag.StringVar(&s.cache, "cache", os.Getenv("ASSAY_CACHE"), "Directory with built tools.")
 	flag.StringVar(&s.against, "against", "", "Another build of assay-load to compare with, for example of an earlier commit.")
+	flag.StringVar(&s.groups, "groups", "", "Groups for the key exchange of TLS that assay-load and h2load offer, such as P-256, instead of their defaults; wrk can't limit them.")
 	flag.IntVar(&s.serverCPU, "server-cpu", 0, "CPU of the server.")
 	flag.IntVar(&s.clientCPU, "client-cpu", 1, "CPU of the tools.")
 	quick := flag.Bool("quick", false, "One round of 2 s each: about two minutes.")
@@ -177,7 +179,7 @@ func (s *settings) toolsFor(c *benchCase) []tool {
 func (s *settings) load(c *benchCase, server *server, directory string) *load {
 	l := &load{
 		url: server.url(c.kib, c.tls), connections: c.connections, keepAlive: c.keepAlive, streams: c.streams, rate: c.rate,
-		duration: s.duration, directory: directory,
+		duration: s.duration, directory: directory, groups: s.groups,
 	}
 	if c.streams > 0 {
 		l.url = fmt.Sprintf("https://%s/%dk", server.http2, c.kib)

@@ -81,9 +81,9 @@ func TestMemory(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	l := &load{url: "https://127.0.0.1:1/1k", connections: 25, duration: 3 * time.Second, expected: 500, directory: t.TempDir()}
+	l := &load{url: "https://127.0.0.1:1/1k", connections: 25, duration: 3 * time.Second, expected: 500, directory: t.TempDir(), groups: "P-256,P-384"}
 	want := map[string]string{
-		"wrk": "-t1 -c25 -d3s -H Connection: close", "ab": "-q -t 3 -n 100000000 -c 25 https", "h2load --h1": "-H connection: close -n500",
+		"wrk": "-t1 -c25 -d3s -H Connection: close", "ab": "-q -t 3 -n 100000000 -c 25 https", "h2load --h1": "--groups=P-256:P-384 -H connection: close -n500",
 		"hey": "-disable-keepalive", "floor": "floor -c 25 -d 3s -k=false 127.0.0.1:1/1k", "assay-load": "run -o json", "k6, bodies discarded": "run --quiet", "siege -b": "-b -c25 -t3S",
 	}
 	for _, tool := range tools("") {
@@ -92,7 +92,7 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s: %q, %v", tool.name, args, err)
 		}
 	}
-	for file, want := range map[string]string{"plan.yaml": "keepAlive: Disabled}\n  closed: {connections: 25, durationSeconds: 3}\ntls: {verification: None}", "siegerc": "connection = close", "k6.js": "noConnectionReuse: true"} {
+	for file, want := range map[string]string{"plan.yaml": "keepAlive: Disabled}\n  closed: {connections: 25, durationSeconds: 3}\ntls: {verification: None, groups: [P-256,P-384]}", "siegerc": "connection = close", "k6.js": "noConnectionReuse: true"} {
 		text, err := os.ReadFile(l.directory + "/" + file)
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %v\n%s", file, err, text)

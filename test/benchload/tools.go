@@ -22,6 +22,7 @@ type load struct {
 	// it didn't run.
 	expected  int64
 	directory string // for the tool's files
+	groups    string // for the key exchange of TLS, or empty for the tool's own
 }
 
 // write writes a file for the tool and returns its path.
@@ -123,6 +124,9 @@ func h2load(l *load) ([]string, error) {
 	} else {
 		args = append(args, "--h1")
 	}
+	if l.groups != "" {
+		args = append(args, "--groups="+strings.ReplaceAll(l.groups, ",", ":"))
+	}
 	if l.keepAlive {
 		args = append(args, "-D"+seconds(l.duration))
 	} else {
@@ -184,6 +188,14 @@ load:
   %s
 %s`
 
+// planGroups returns the groups for the key exchange as a further field of a plan's tls.
+func (l *load) planGroups() string {
+	if l.groups == "" {
+		return ""
+	}
+	return ", groups: [" + l.groups + "]"
+}
+
 func assayLoad(l *load) ([]string, error) {
 	shape := fmt.Sprintf("closed: {connections: %d, durationSeconds: %s}", l.connections, seconds(l.duration))
 	if l.rate > 0 {
@@ -197,7 +209,7 @@ func assayLoad(l *load) ([]string, error) {
 		connection = "keepAlive: Disabled"
 	}
 	if strings.HasPrefix(l.url, "https:") {
-		security = "tls: {verification: None}\n"
+		security = fmt.Sprintf("tls: {verification: None%s}\n", l.planGroups())
 	}
 	path, err := l.write("plan.yaml", assayLoadPlan, l.url, connection, shape, security)
 	return []string{"run", "-o", "json", path}, err

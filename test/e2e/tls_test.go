@@ -98,7 +98,7 @@ func getWithoutCertificate(ctx context.Context, address string) error {
 }
 
 // TestResumption checks that connections resume TLS sessions if, and only if, it is
-// enabled.
+// enabled. The clients offer one group for the key exchange, which the servers must take.
 func TestResumption(t *testing.T) {
 	ns := theCluster.namespace(t)
 	for name, s := range map[string]struct {
@@ -114,6 +114,7 @@ func TestResumption(t *testing.T) {
 				t.Parallel()
 				spec := selfSigned("")
 				spec.SessionResumption = resumption
+				spec.Groups = []v1alpha1.KeyExchangeGroup{"P-384"}
 				run := tlsRun(ns, name+"-"+strings.ToLower(string(resumption)), s.image, s.server, spec)
 				run.Spec.Load.Connection.KeepAlive = v1alpha1.Disabled
 				theCluster.create(t, run)
@@ -122,6 +123,9 @@ func TestResumption(t *testing.T) {
 				wantAll(t, done, 200)
 				// The first two connections of each client have nothing to resume.
 				resumed := *done.Status.Result.TLSResumedConnections
+				if got := theCluster.artifact(t, done).Environment.TLS.Group; got != "P-384" {
+					t.Errorf("the key exchange used %s", got)
+				}
 				if resumption == v1alpha1.Enabled && resumed < 190 || resumption == v1alpha1.Disabled && resumed != 0 {
 					t.Errorf("%d of 200 connections resumed a session", resumed)
 				}

@@ -56,6 +56,12 @@ func (r *Run) Ciphers(ciphers ...v1alpha1.CipherSuite) *Run {
 	return r
 }
 
+// Groups sets the groups for the key exchange that the clients offer.
+func (r *Run) Groups(groups ...v1alpha1.KeyExchangeGroup) *Run {
+	r.tls().Groups = groups
+	return r
+}
+
 // ServerName sets the name that the clients send and verify the certificate by.
 func (r *Run) ServerName(name string) *Run {
 	r.tls().ServerName = name

@@ -1377,6 +1377,7 @@ type TLS struct {
 	Unverified        bool                   `protobuf:"varint,4,opt,name=unverified,proto3" json:"unverified,omitempty"`
 	Resume            bool                   `protobuf:"varint,5,opt,name=resume,proto3" json:"resume,omitempty"`
 	ClientCertificate bool                   `protobuf:"varint,6,opt,name=client_certificate,json=clientCertificate,proto3" json:"client_certificate,omitempty"`
+	Groups            []string               `protobuf:"bytes,7,rep,name=groups,proto3" json:"groups,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1451,6 +1452,13 @@ func (x *TLS) GetClientCertificate() bool {
 		return x.ClientCertificate
 	}
 	return false
+}
+
+func (x *TLS) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
 }
 
 type PlannedRequest struct {
@@ -2647,6 +2655,7 @@ type Handshake struct {
 	Fingerprint          string                 `protobuf:"bytes,7,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	NotAfterMicroseconds int64                  `protobuf:"varint,8,opt,name=not_after_microseconds,json=notAfterMicroseconds,proto3" json:"not_after_microseconds,omitempty"`
 	CertificateRequested bool                   `protobuf:"varint,9,opt,name=certificate_requested,json=certificateRequested,proto3" json:"certificate_requested,omitempty"`
+	Group                string                 `protobuf:"bytes,10,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -2742,6 +2751,13 @@ func (x *Handshake) GetCertificateRequested() bool {
 		return x.CertificateRequested
 	}
 	return false
+}
+
+func (x *Handshake) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
 }
 
 type ProbeFailed struct {
@@ -4593,7 +4609,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x10user_connections\x18\x16 \x01(\x03R\x0fuserConnections\x1a:\n" +
 	"\fLengthsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc5\x01\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xdd\x01\n" +
 	"\x03TLS\x12\x1f\n" +
 	"\vserver_name\x18\x01 \x01(\tR\n" +
 	"serverName\x12\x1c\n" +
@@ -4603,7 +4619,8 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"unverified\x18\x04 \x01(\bR\n" +
 	"unverified\x12\x16\n" +
 	"\x06resume\x18\x05 \x01(\bR\x06resume\x12-\n" +
-	"\x12client_certificate\x18\x06 \x01(\bR\x11clientCertificate\"\xa5\x02\n" +
+	"\x12client_certificate\x18\x06 \x01(\bR\x11clientCertificate\x12\x16\n" +
+	"\x06groups\x18\a \x03(\tR\x06groups\"\xa5\x02\n" +
 	"\x0ePlannedRequest\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
@@ -4694,7 +4711,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12'\n" +
 	"\x0fdocument_length\x18\x02 \x01(\x03R\x0edocumentLength\x12\x12\n" +
 	"\x04http\x18\x03 \x01(\tR\x04http\x12-\n" +
-	"\x03tls\x18\x04 \x01(\v2\x1b.assay.session.v1.HandshakeR\x03tls\"\xbe\x02\n" +
+	"\x03tls\x18\x04 \x01(\v2\x1b.assay.session.v1.HandshakeR\x03tls\"\xd4\x02\n" +
 	"\tHandshake\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\tR\bprotocol\x12\x16\n" +
 	"\x06cipher\x18\x02 \x01(\tR\x06cipher\x12#\n" +
@@ -4704,7 +4721,9 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06issuer\x18\x06 \x01(\tR\x06issuer\x12 \n" +
 	"\vfingerprint\x18\a \x01(\tR\vfingerprint\x124\n" +
 	"\x16not_after_microseconds\x18\b \x01(\x03R\x14notAfterMicroseconds\x123\n" +
-	"\x15certificate_requested\x18\t \x01(\bR\x14certificateRequested\"%\n" +
+	"\x15certificate_requested\x18\t \x01(\bR\x14certificateRequested\x12\x14\n" +
+	"\x05group\x18\n" +
+	" \x01(\tR\x05group\"%\n" +
 	"\vProbeFailed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"T\n" +
 	"\aFailure\x12\x16\n" +

@@ -58,6 +58,7 @@ PLAN is the path of the YAML file, or - for the standard input. All fields:
     serverName: www.example.org      # default: host of the url
     protocols: [TLSv1.2, TLSv1.3]
     ciphers: [ECDHE-RSA-AES128-GCM-SHA256]
+    groups: [X25519]                 # of the key exchange; default: X25519, P-256, P-384, P-521
     verification: Full               # or None
     sessionResumption: Disabled      # or Enabled
     certificateAuthorityFile: ca.pem # default: Mozilla's root certificates
