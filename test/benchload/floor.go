@@ -15,8 +15,8 @@ import (
 )
 
 // floorName is the name of a client in this program that makes the system calls of a request and nothing else: it reads no
-// clock, counts bytes instead of parsing responses, and neither records nor schedules. No client that uses
-// the same calls can take less.
+// clock, counts bytes instead of parsing responses, and neither records nor schedules. What it takes is the kernel's
+// share, as long as the order in which a client serves its connections doesn't matter: with thousands it does.
 const floorName = "floor"
 
 // floorTool returns that client, which is this program.
