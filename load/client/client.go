@@ -231,7 +231,7 @@ func (c *Client) enterFirstStage() {
 // enterStage makes a new stage the current one and distributes its connections
 // to the workers. The stage starts when the manager orders it.
 func (c *Client) enterStage(kind sessionpb.Stage, amount session.Amount) {
-	s := newStage(kind, c.load, amount)
+	s := newStage(kind, c.load, amount, c.workers)
 	c.current = s
 	go func() {
 		for i := range c.workers {

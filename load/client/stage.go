@@ -1,7 +1,6 @@
 package client
 
 import (
-	"runtime"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -28,8 +27,8 @@ type stage struct {
 	sampled chan struct{}
 }
 
-func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount) *stage {
-	r := recorder.New(runtime.GOMAXPROCS(0))
+func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount, workers int) *stage {
+	r := recorder.New(workers)
 	if load.Looped() {
 		r.TimedByLoops()
 	}

@@ -1,8 +1,8 @@
 // Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on many connections.
 // Each connection has its request ready as bytes and reads the response with a minimal and strict
-// parser, so that a request costs about as much CPU time as with wrk. A connection is a goroutine
-// or, where that costs less, a coroutine of an event loop. The driver never retries a request: a
-// failure is an outcome, and the next request opens a new connection.
+// parser, so that a request costs about as much CPU time as with wrk. A connection is a coroutine
+// of an event loop or, where it has to wait for two things at once, a goroutine. The driver never
+// retries a request: a failure is an outcome, and the next request opens a new connection.
 //
 // A Recorder receives the outcomes. The caller decides when stages start.
 package driver
@@ -91,7 +91,7 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	}
 	host := session.HostHeader(plan.Host, target, plan.TLS != nil)
 	l := &Load{
-		plan: plan, address: address, endpoint: newEndpoint(address), dial: dialTCP(address), common: commonHeaders{keepAlive: plan.KeepAlive},
+		plan: plan, address: address, common: commonHeaders{keepAlive: plan.KeepAlive},
 		hostNames: []string{host, target}, readsFields: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
 	}
 	if plan.Streams > 0 {
@@ -117,22 +117,34 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	default:
 		err = l.makeRequests(plan.Requests, host)
 	}
-	l.looped = l.loopable() && (!plan.KeepAlive || plan.Arrivals != nil)
+	option := noDelay
+	if l.writesOnce() {
+		option = acknowledgeLater
+	}
+	l.endpoint = newEndpoint(address, option)
+	l.dial = dialTCP(&l.endpoint)
+	l.looped = l.loopable()
 	return l, err
 }
 
 // Looped reports whether loops run the load's connections, rather than a goroutine for each.
 func (l *Load) Looped() bool { return l.looped }
 
-// loopable reports whether loops can run the load's connections. They can't if a
-// connection has to wait for two things at once: with HTTP/2, and with a body that is
-// sent while its response is read. The connections of a user who loads pages wait for each other.
-//
-// Loops are used where they cost less CPU: if a connection is opened for each request,
-// and in open load. On kept connections with one request after the other, goroutines cost
-// the same (docs/performance.md).
+// loopable reports whether loops can run the load's connections, which costs less CPU than goroutines
+// (docs/performance.md). They can't if a connection has to wait for two things at once: with HTTP/2, and with a body
+// that is sent while its response is read. The connections of a user who loads pages wait for each other.
 func (l *Load) loopable() bool {
-	return l.plan.Streams == 0 && len(l.plan.Pages) == 0 && !slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
+	return l.plan.Streams == 0 && len(l.plan.Pages) == 0 && !l.sendsBodies()
+}
+
+// writesOnce reports whether each connection carries one request, which is written at once.
+func (l *Load) writesOnce() bool {
+	return !l.plan.KeepAlive && l.plan.Streams == 0 && l.tlsConfigs == nil && !l.sendsBodies()
+}
+
+// sendsBodies reports whether requests have a body that is written separately.
+func (l *Load) sendsBodies() bool {
+	return slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
 }
 
 func (l *Load) makeRequests(all []session.PlannedRequest, host string) error {

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"math"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -13,9 +14,9 @@ import (
 
 const (
 	never          = time.Duration(math.MaxInt64)
-	maxEvents      = 128
-	maxStartBatch  = 16 // connections to start before the next poll
-	lagSampleEvery = 8  // measure the lag of every n-th event
+	maxEvents      = 512 // fewer cost more with thousands of connections (docs/performance.md)
+	maxStartBatch  = 16  // connections to start before the next poll
+	lagSampleEvery = 8   // measure the lag of every n-th event
 )
 
 // The identifiers of events that don't belong to a task.
@@ -34,6 +35,8 @@ type loop struct {
 	poller
 	events     [maxEvents]syscall.EpollEvent
 	eventCount int // number of valid events
+	// now is a time since the last poll.
+	now time.Duration
 
 	tasks []*task
 	live  int // tasks that haven't ended
@@ -58,6 +61,16 @@ type arrival struct {
 	intended time.Duration
 }
 
+// processorsMu prevents that one of two loops' changes of the number of processors is lost.
+var processorsMu sync.Mutex
+
+// addProcessors changes the number of Go's processors (GOMAXPROCS).
+func addProcessors(n int) {
+	processorsMu.Lock()
+	defer processorsMu.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+}
+
 // newLoop returns a loop for a stage. The caller must close it.
 func newLoop(s *Stage) (*loop, error) {
 	l := &loop{stage: s, earliest: never, due: never}
@@ -68,7 +81,8 @@ func newLoop(s *Stage) (*loop, error) {
 	return l, nil
 }
 
-// run runs connections from the stage's start time until all of them have ended.
+// run runs connections from the stage's start time until all of them have ended. The loop must have a
+// processor of its own.
 func (l *loop) run(tasks []*task) {
 	l.tasks, l.live = tasks, len(tasks)
 	started := 0
@@ -83,15 +97,16 @@ func (l *loop) run(tasks []*task) {
 			l.wait()
 		}
 		l.handle()
-		now := l.stage.now()
-		l.yield(now)
-		if now >= l.earliest {
-			l.expire(now)
+		if l.paces || len(l.sleeping) > 0 {
+			l.now = l.stage.now()
 		}
-		for len(l.sleeping) > 0 && l.sleeping[0].until <= now {
+		if l.now >= l.earliest {
+			l.expire(l.now)
+		}
+		for len(l.sleeping) > 0 && l.sleeping[0].until <= l.now {
 			l.resume(heap.Pop(&l.sleeping).(*task))
 		}
-		if l.paces && (now >= l.due || l.due == never) {
+		if l.paces && (l.now >= l.due || l.due == never) {
 			l.pace()
 		}
 		for i := 0; i < len(l.ready); i++ {
@@ -101,18 +116,18 @@ func (l *loop) run(tasks []*task) {
 	}
 }
 
-// handle resumes the tasks whose events have arrived.
+// handle resumes the tasks whose events have arrived, and sets now.
 func (l *loop) handle() {
-	if l.eventCount == 0 {
-		return
-	}
-	polled := time.Now()
+	polled := l.stage.now()
+	l.now = polled
 	for i := range l.eventCount {
 		if l.eventsHandled++; l.eventsHandled%lagSampleEvery == 0 {
-			usage.AddSchedulingLatency(time.Since(polled))
+			l.now = l.stage.now()
+			usage.AddSchedulingLatency(l.now - polled)
 		}
 		switch e := &l.events[i]; e.Fd {
 		case timerEvent:
+			l.armed = never
 		case wakeEvent:
 			l.handleWake()
 		default:
@@ -188,7 +203,7 @@ func (l *loop) enqueue(t *task, intended time.Duration) {
 
 // wake makes the loop check for enqueued requests and for a stage that has ended.
 func (l *loop) wake() {
-	// This fails only if a wake-up is pending already.
+	// This fails only if the loop is closed.
 	_, _ = l.wakeup.Write(binary.NativeEndian.AppendUint64(nil, 1))
 }
 

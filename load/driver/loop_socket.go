@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"syscall"
 	"time"
 )
@@ -77,21 +76,15 @@ func (s *loopSocket) waitUntil(what waits, limit time.Time) error {
 }
 
 // writeAndWait implements wire.
-func (s *loopSocket) writeAndWait(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error) {
+func (s *loopSocket) writeAndWait(p []byte, _, epoch, limit time.Time) (n int, written time.Duration, err error) {
 	s.limit = limit
 	n, err = s.Write(p)
 	written = time.Since(epoch)
 	if err != nil || s.readable || s.gone {
 		return n, written, err
 	}
-	pollAt := at.Add(pollInterval)
-	if limit.Before(pollAt) {
-		pollAt = limit
-	}
-	if err = s.waitUntil(forReading, pollAt); errors.Is(err, os.ErrDeadlineExceeded) {
-		err = nil
-	}
-	return n, written, err
+	_ = s.waitUntil(forReading, limit) // the next read meets the error again
+	return n, written, nil
 }
 
 // Read implements net.Conn.

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -10,54 +9,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// spin is the time for which a loop stays awake before an event is due: the wake-up latency of an
+// idle machine. It is shorter if events follow each other closely, so that at most one
+// spinFraction-th of the time is spent spinning.
 const (
-	// spin is the time for which a loop stays awake before an event is due: the wake-up
-	// latency of an idle machine. It is shorter if events follow each other closely, so that
-	// at most one spinFraction-th of the time is spent spinning.
 	spin         = 20 * time.Microsecond
 	spinFraction = 10
-	// maxHold is the longest time for which a loop keeps its processor from other goroutines.
-	maxHold = time.Millisecond
 )
 
 // poller waits for a loop: an epoll instance with a timer and a descriptor for wake-ups.
+//
+// It blocks its thread and Go's processor with it, which costs less than to wait by Go's poller.
+// So the loop must have a processor of its own (addProcessors).
 type poller struct {
-	// file is the epoll instance. For longer waits Go's poller waits on it, so that no
-	// thread is blocked.
-	file    *os.File
-	raw     syscall.RawConn
-	pollNow func(fd uintptr) bool // pollOrArm as a function value
 	epoll   int
 	timer   *os.File
 	timerFD int
 	wakeup  *os.File // an eventfd (eventfd(2)); nobody reads it, since each write is an event by itself
-	// armed is the time at which the timer fires.
+	// armed is the time at which the timer fires, or never if it is known to have fired.
 	armed time.Duration
 	// wakeTime is the time to wait for. lead is how long before it the loop wakes up.
 	wakeTime, lead time.Duration
-	// yielded is the time at which other goroutines last had the processor.
-	yielded time.Duration
 }
 
 // prepare opens the loop's poller.
 func (l *loop) prepare() (err error) {
-	l.armed = never
+	l.armed, l.epoll = never, -1
 	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return os.NewSyscallError("epoll_create1", err)
 	}
-	blocking := unix.SetNonblock(l.epoll, true) // required by Go's poller
-	l.file = os.NewFile(uintptr(l.epoll), "epoll")
-	if blocking != nil {
-		return os.NewSyscallError("fcntl", blocking)
-	}
-	if l.raw, err = l.file.SyscallConn(); err != nil {
+	if l.timer, l.timerFD, err = openTimer(0); err != nil {
 		return err
 	}
-	l.pollNow = l.pollOrArm
-	if l.timer, l.timerFD, err = openTimer(); err != nil {
-		return err
-	}
-	wakeup, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	wakeup, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	if err != nil {
 		return os.NewSyscallError("eventfd", err)
 	}
@@ -69,10 +53,13 @@ func (l *loop) prepare() (err error) {
 }
 
 func (l *loop) close() {
-	for _, file := range []*os.File{l.wakeup, l.timer, l.file} {
+	for _, file := range []*os.File{l.wakeup, l.timer} {
 		if file != nil {
 			_ = file.Close() // nothing is written to them
 		}
+	}
+	if l.epoll >= 0 {
+		_ = unix.Close(l.epoll)
 	}
 }
 
@@ -98,66 +85,50 @@ func (l *loop) poll(timeout int) bool {
 	return l.eventCount > 0
 }
 
-// wait waits for events, or until the next time at which something is due.
+// wait waits for events, or until the next time at which something is due. It doesn't set a timer
+// that fires early enough already: to set it takes the kernel microseconds in a virtual machine.
 func (l *loop) wait() {
-	switch left := l.planSleep(); {
-	case left <= 0:
-		l.poll(0)
-	case left <= maxHold && l.setTimer():
+	next := l.nextDue()
+	if l.armed <= next {
 		l.poll(-1)
-	default:
-		// This fails only if the file is closed, which happens after run.
-		_ = l.raw.Read(l.pollNow)
+		return
 	}
+	now := l.stage.now()
+	left := l.planSleep(next, now)
+	if left <= 0 {
+		l.poll(0)
+		return
+	}
+	l.setTimer(now+left, now)
+	l.poll(-1)
 }
 
-// pollOrArm polls for events. If there are none, it sets the timer and returns false, so
-// that Go's poller waits.
-func (l *loop) pollOrArm(uintptr) bool {
-	if l.poll(0) || l.wakeTime != never && !l.setTimer() {
-		return true
-	}
-	l.yielded = l.stage.now()
-	return false
-}
-
-// yield lets other goroutines run. Otherwise a loop that never sleeps would run until
-// Go's runtime preempts it, every ten milliseconds.
-func (l *loop) yield(now time.Duration) {
-	if now-l.yielded > maxHold {
-		runtime.Gosched()
-		l.yielded = l.stage.now()
-	}
-}
-
-// planSleep determines the next time at which something is due. It returns the time left to sleep.
-func (l *loop) planSleep() time.Duration {
+// nextDue returns the next time at which something is due, or never.
+func (l *loop) nextDue() time.Duration {
 	next := min(l.earliest, l.due)
 	if len(l.sleeping) > 0 {
 		next = min(next, l.sleeping[0].until)
 	}
-	if next == never {
+	return next
+}
+
+// planSleep plans to wake up shortly before a time. It returns the time left to sleep.
+func (l *loop) planSleep(until, now time.Duration) time.Duration {
+	if until == never {
 		l.wakeTime = never
 		return never
 	}
-	left := next - l.stage.now()
-	if next != l.wakeTime {
-		l.wakeTime, l.lead = next, max(0, min(spin, left/spinFraction))
+	if left := until - now; until != l.wakeTime {
+		l.wakeTime, l.lead = until, max(0, min(spin, left/spinFraction))
 	}
-	return left - l.lead
+	return until - now - l.lead
 }
 
-// setTimer sets the timer for the end of the sleep. It returns false if that has passed.
-// Go's own timers would fire too late, as for sleeper.
-func (l *loop) setTimer() bool {
-	now := l.stage.now()
-	at := l.wakeTime - l.lead
-	if at <= now {
-		return false
-	}
+// setTimer makes the timer fire at a time, or leaves it as it is if it fires earlier. Go's own
+// timers would fire too late, as for sleeper.
+func (l *loop) setTimer(at, now time.Duration) {
 	if l.armed <= now || l.armed > at {
 		l.armed = at
 		startTimer(l.timerFD, at-now)
 	}
-	return true
 }

@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTimer returns a timer file and its descriptor (timerfd(2)).
-func openTimer() (*os.File, int, error) {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+// openTimer returns a timer file and its descriptor (timerfd(2)). With the flag TFD_NONBLOCK Go's
+// poller waits for it too, and wakes up each time it fires.
+func openTimer(flags int) (*os.File, int, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|flags)
 	if err != nil {
 		return nil, -1, os.NewSyscallError("timerfd_create", err)
 	}
@@ -36,7 +37,7 @@ type sleeper struct {
 }
 
 func newSleeper() (*sleeper, error) {
-	file, _, err := openTimer()
+	file, _, err := openTimer(unix.TFD_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}

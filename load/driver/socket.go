@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"runtime"
 	"syscall"
@@ -32,9 +31,8 @@ type transfer struct {
 	flags  int // of recv
 }
 
-// dialTCP returns a dialer for an address.
-func dialTCP(address netip.AddrPort) dialer {
-	e := newEndpoint(address)
+// dialTCP returns a dialer for an endpoint.
+func dialTCP(e *endpoint) dialer {
 	return func(ctx context.Context, deadline time.Time) (transport, error) {
 		fd, err := e.open()
 		if err != nil {

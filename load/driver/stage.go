@@ -134,6 +134,8 @@ func (s *Stage) addLoop(first bool) (*loop, error) {
 }
 
 func (s *Stage) runInLoop(l *loop, connections []*connection) {
+	// Since the loop blocks its processor while it waits, it brings one along.
+	addProcessors(1)
 	tasks := make([]*task, len(connections))
 	for i, c := range connections {
 		tasks[i] = newTask(l, i, c)
@@ -153,6 +155,7 @@ func (s *Stage) runInLoop(l *loop, connections []*connection) {
 	s.loops = slices.DeleteFunc(s.loops, func(other *loop) bool { return other == l })
 	s.mu.Unlock()
 	l.close()
+	addProcessors(-1)
 	for range tasks {
 		countDown(&s.running, s.done)
 	}
