@@ -303,6 +303,16 @@ func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 	return a.next, false, a.more
 }
 
+// following returns the intended start time of the request after the next one, or never if there is none.
+func (a *arrivals) following() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at, ok := a.schedule.peek(); a.more && ok {
+		return at
+	}
+	return never
+}
+
 // total returns how well the rate was kept. It must be called after the stage is done.
 func (a *arrivals) total() *result.Arrivals {
 	a.mu.Lock()

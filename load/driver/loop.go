@@ -21,8 +21,8 @@ const (
 
 // The identifiers of events that don't belong to a task.
 const (
-	timerEvent = -1 - iota
-	wakeEvent
+	wakeEvent   = -1 - iota
+	timerEvents // of the first timer; those of the others are lower
 )
 
 // loop is an event loop that runs connections: one goroutine that waits for events on any
@@ -45,9 +45,10 @@ type loop struct {
 	sleeping sleepHeap // tasks that wait for a time
 	ready    []*task   // tasks to resume
 	// paces reports whether the loop dispatches the requests of an open load. due is the
-	// time at which the next one is due, or never if that isn't known.
-	paces bool
-	due   time.Duration
+	// time at which the next one is due, or never if that isn't known, and following the time
+	// of the one after it, if there is one.
+	paces          bool
+	due, following time.Duration
 	// eventsHandled counts events for lagSampleEvery.
 	eventsHandled uint8
 
@@ -73,7 +74,7 @@ func addProcessors(n int) {
 
 // newLoop returns a loop for a stage. The caller must close it.
 func newLoop(s *Stage) (*loop, error) {
-	l := &loop{stage: s, earliest: never, due: never}
+	l := &loop{stage: s, earliest: never, due: never, following: never}
 	if err := l.prepare(); err != nil {
 		l.close()
 		return nil, err
@@ -125,11 +126,11 @@ func (l *loop) handle() {
 			l.now = l.stage.now()
 			usage.AddSchedulingLatency(l.now - polled)
 		}
-		switch e := &l.events[i]; e.Fd {
-		case timerEvent:
-			l.armed = never
-		case wakeEvent:
+		switch e := &l.events[i]; {
+		case e.Fd == wakeEvent:
 			l.handleWake()
+		case e.Fd < 0:
+			l.timers[timerEvents-e.Fd].fires = never
 		default:
 			if t := l.tasks[e.Fd]; t.generation == e.Pad && t.notify(e.Events) {
 				l.resume(t)
@@ -174,15 +175,15 @@ func (l *loop) pace() {
 	case !more:
 		l.finish()
 	case starved:
-		l.due = never
+		l.due, l.following = never, never
 	default:
-		l.due = at
+		l.due, l.following = at, a.following()
 	}
 }
 
 // finish ends the dispatching of requests.
 func (l *loop) finish() {
-	l.paces, l.due = false, never
+	l.paces, l.due, l.following = false, never, never
 	close(l.stage.arrivals.exhausted)
 	l.stage.wakeLoops()
 }

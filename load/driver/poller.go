@@ -17,43 +17,58 @@ const (
 	spinFraction = 10
 )
 
-// poller waits for a loop: an epoll instance with a timer and a descriptor for wake-ups.
+// poller waits for a loop: an epoll instance with timers and a descriptor for wake-ups.
 //
 // It blocks its thread and Go's processor with it, which costs less than to wait by Go's poller.
 // So the loop must have a processor of its own (addProcessors).
 type poller struct {
-	epoll   int
-	timer   *os.File
-	timerFD int
-	wakeup  *os.File // an eventfd (eventfd(2)); nobody reads it, since each write is an event by itself
-	// armed is the time at which the timer fires, or never if it is known to have fired.
-	armed time.Duration
-	// wakeTime is the time to wait for. lead is how long before it the loop wakes up.
-	wakeTime, lead time.Duration
+	epoll  int
+	timers [2]timer
+	wakeup *os.File // an eventfd (eventfd(2)); nobody reads it, since each write is an event by itself
+	// planned are the times to wake up for: the next one, and the one after it if that is known.
+	planned [2]wakeTime
+}
+
+// timer is a timer of a loop.
+type timer struct {
+	file  *os.File
+	fd    int
+	fires time.Duration // never if it is known to have fired
+}
+
+// wakeTime is a time at which something is due. The loop wakes up before it, by the lead.
+type wakeTime struct{ due, lead time.Duration }
+
+func newWakeTime(due, sleep time.Duration) wakeTime {
+	return wakeTime{due, max(0, min(spin, sleep/spinFraction))}
 }
 
 // prepare opens the loop's poller.
 func (l *loop) prepare() (err error) {
-	l.armed, l.epoll = never, -1
+	l.epoll = -1
 	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return os.NewSyscallError("epoll_create1", err)
 	}
-	if l.timer, l.timerFD, err = openTimer(0); err != nil {
-		return err
+	for i := range l.timers {
+		t := &l.timers[i]
+		t.fires = never
+		if t.file, t.fd, err = openTimer(0); err != nil {
+			return err
+		}
+		if err := l.register(syscall.EPOLL_CTL_ADD, t.fd, syscall.EPOLLIN, timerEvents-int32(i), 0); err != nil {
+			return err
+		}
 	}
 	wakeup, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	if err != nil {
 		return os.NewSyscallError("eventfd", err)
 	}
 	l.wakeup = os.NewFile(uintptr(wakeup), "wakeup")
-	if err := l.register(syscall.EPOLL_CTL_ADD, l.timerFD, syscall.EPOLLIN, timerEvent, 0); err != nil {
-		return err
-	}
 	return l.register(syscall.EPOLL_CTL_ADD, wakeup, syscall.EPOLLIN, wakeEvent, 0)
 }
 
 func (l *loop) close() {
-	for _, file := range []*os.File{l.wakeup, l.timer} {
+	for _, file := range []*os.File{l.wakeup, l.timers[0].file, l.timers[1].file} {
 		if file != nil {
 			_ = file.Close() // nothing is written to them
 		}
@@ -85,21 +100,31 @@ func (l *loop) poll(timeout int) bool {
 	return l.eventCount > 0
 }
 
-// wait waits for events, or until the next time at which something is due. It doesn't set a timer
-// that fires early enough already: to set it takes the kernel microseconds in a virtual machine.
+// wait waits for events, or until the next time at which something is due. It doesn't set a timer if
+// one fires early enough already.
+//
+// A timer that becomes the next one to fire has to be programmed into the CPU's timer, which takes microseconds in a
+// virtual machine. A later one hasn't: the kernel programs it when the earlier one fires. That is why the
+// timer for a request of an open load is set before the one for the previous request has fired.
 func (l *loop) wait() {
-	next := l.nextDue()
-	if l.armed <= next {
-		l.poll(-1)
-		return
+	if next := l.nextDue(); min(l.timers[0].fires, l.timers[1].fires) > next {
+		now := l.stage.now()
+		l.plan(next, now)
+		at := next - l.planned[0].lead
+		if at <= now {
+			l.poll(0)
+			return
+		}
+		l.setTimer(at, now)
 	}
-	now := l.stage.now()
-	left := l.planSleep(next, now)
-	if left <= 0 {
-		l.poll(0)
-		return
+	if l.following != never && l.following != l.planned[1].due {
+		now := l.stage.now()
+		l.plan(l.due, now)
+		l.planned[1] = newWakeTime(l.following, l.following-l.due)
+		if at := l.following - l.planned[1].lead; at > now {
+			l.setTimer(at, now)
+		}
 	}
-	l.setTimer(now+left, now)
 	l.poll(-1)
 }
 
@@ -112,23 +137,23 @@ func (l *loop) nextDue() time.Duration {
 	return next
 }
 
-// planSleep plans to wake up shortly before a time. It returns the time left to sleep.
-func (l *loop) planSleep(until, now time.Duration) time.Duration {
-	if until == never {
-		l.wakeTime = never
-		return never
+// plan plans to wake up shortly before a time.
+func (l *loop) plan(due, now time.Duration) {
+	switch due {
+	case l.planned[0].due:
+	case l.planned[1].due:
+		l.planned[0] = l.planned[1]
+	default:
+		l.planned[0] = newWakeTime(due, due-now)
 	}
-	if left := until - now; until != l.wakeTime {
-		l.wakeTime, l.lead = until, max(0, min(spin, left/spinFraction))
-	}
-	return until - now - l.lead
 }
 
-// setTimer makes the timer fire at a time, or leaves it as it is if it fires earlier. Go's own
-// timers would fire too late, as for sleeper.
+// setTimer makes a timer fire at a time. Go's own timers would fire too late, as for sleeper.
 func (l *loop) setTimer(at, now time.Duration) {
-	if l.armed <= now || l.armed > at {
-		l.armed = at
-		startTimer(l.timerFD, at-now)
+	t := &l.timers[0]
+	if other := &l.timers[1]; t.fires != never && (other.fires == never || other.fires > t.fires) {
+		t = other
 	}
+	t.fires = at
+	startTimer(t.fd, at-now)
 }

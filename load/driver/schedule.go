@@ -19,6 +19,10 @@ type schedule struct {
 	count    int64
 	// area is the integral of the rate of all clients up to the latest time.
 	area float64
+	// following is the time after the latest one, and followingArea its area, if followingKnown.
+	following      time.Duration
+	followingArea  float64
+	followingKnown bool
 }
 
 // arrivalsStream separates the random numbers of arrivals from those of connections,
@@ -36,20 +40,31 @@ func newSchedule(plan *session.Plan, amount session.Amount) schedule {
 // next returns the next intended start time, from the stage's start. It returns false if
 // there is none.
 func (s *schedule) next() (time.Duration, bool) {
+	at, ok := s.peek()
+	if ok {
+		s.area, s.followingKnown = s.followingArea, false
+		s.count++
+	}
+	return at, ok
+}
+
+// peek is like next, but the time remains the next one.
+func (s *schedule) peek() (time.Duration, bool) {
 	if s.amount.Requests > 0 && s.count == s.amount.Requests {
 		return 0, false
 	}
-	area := float64(int64(s.arrivals.Share) + s.count*int64(s.arrivals.Shares))
-	if s.random != nil {
-		area = s.area + s.random.ExpFloat64()*float64(s.arrivals.Shares)
+	if !s.followingKnown {
+		s.followingKnown = true
+		s.followingArea = float64(int64(s.arrivals.Share) + s.count*int64(s.arrivals.Shares))
+		if s.random != nil {
+			s.followingArea = s.area + s.random.ExpFloat64()*float64(s.arrivals.Shares)
+		}
+		s.following = s.amount.Profile.When(s.followingArea)
 	}
-	at := s.amount.Profile.When(area)
-	if s.amount.Requests == 0 && at >= s.amount.Duration() {
+	if s.amount.Requests == 0 && s.following >= s.amount.Duration() {
 		return 0, false
 	}
-	s.area = area
-	s.count++
-	return at, true
+	return s.following, true
 }
 
 // plannedDuration returns the planned duration of the stage. With a number of requests it
