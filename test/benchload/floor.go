@@ -12,11 +12,14 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // floorName is the name of a client in this program that makes the system calls of a request and nothing else: it reads no
-// clock, counts bytes instead of parsing responses, and neither records nor schedules. What it takes is the kernel's
-// share, as long as the order in which a client serves its connections doesn't matter: with thousands it does.
+// clock, counts bytes instead of parsing responses, and neither records nor schedules. With open load it does read the clock and sets
+// timers. What it takes is the kernel's share, as long as the order in which a client serves its connections doesn't matter:
+// with thousands it does.
 const floorName = "floor"
 
 // floorTool returns that client, which is this program.
@@ -26,14 +29,14 @@ func floorTool() tool {
 		program = os.Args[0]
 	}
 	return tool{
-		name: floorName, program: program, http1: true, withoutTLS: true, arguments: floorArguments, parse: parseFloor,
+		name: floorName, program: program, http1: true, openLoad: true, withoutTLS: true, arguments: floorArguments, parse: parseFloor,
 		// The runtime would otherwise interrupt the loop, which never yields.
 		environment: []string{"GODEBUG=asyncpreemptoff=1", "GOGC=off"},
 	}
 }
 
 func floorArguments(l *load) ([]string, error) {
-	return []string{floorName, "-c", strconv.Itoa(l.connections), "-d", l.duration.String(), fmt.Sprintf("-k=%t", l.keepAlive), l.url[strings.Index(l.url, "//")+2:]}, nil
+	return []string{floorName, "-c", strconv.Itoa(l.connections), "-d", l.duration.String(), fmt.Sprintf("-k=%t", l.keepAlive), "-rate", strconv.Itoa(l.rate), l.url[strings.Index(l.url, "//")+2:]}, nil
 }
 
 // floorLoop is the state of that client.
@@ -42,8 +45,12 @@ type floorLoop struct {
 	request []byte
 	poller  int
 	keep    bool
+	open    bool          // open load
+	free    []int         // sockets without a request, with open load
 	length  int           // of a response, which all have
 	got     [64 << 10]int // bytes of the current response by socket
+	timers  map[int]bool  // descriptors of timers
+	events  [256]syscall.EpollEvent
 	buffer  [64 << 10]byte
 	done    int64
 }
@@ -54,6 +61,7 @@ func floorMain(args []string) (figures, error) {
 	connections := flags.Int("c", 25, "Connections.")
 	duration := flags.Duration("d", 3*time.Second, "Duration.")
 	keep := flags.Bool("k", true, "Keep connections.")
+	rate := flags.Int("rate", 0, "Requests per second of open load.")
 	if err := flags.Parse(args); err != nil {
 		return figures{}, err
 	}
@@ -62,7 +70,7 @@ func floorMain(args []string) (figures, error) {
 	if err != nil {
 		return figures{}, err
 	}
-	l := &floorLoop{keep: *keep}
+	l := &floorLoop{keep: *keep, open: *rate > 0, timers: map[int]bool{}}
 	l.address = syscall.RawSockaddrInet4{Family: syscall.AF_INET, Port: address.Port()>>8 | address.Port()<<8, Addr: address.Addr().As4()}
 	connection := ""
 	if !l.keep {
@@ -74,14 +82,21 @@ func floorMain(args []string) (figures, error) {
 	}
 	start := time.Now()
 	for range *connections {
-		if err := l.open(); err != nil {
+		s, err := l.connect()
+		if err == nil && !l.open {
+			err = l.send(s)
+		}
+		if err != nil {
 			return figures{}, err
 		}
+		l.free = append(l.free, s)
 	}
-	if err := l.run(start.Add(*duration)); err != nil {
-		return figures{}, err
+	if l.open {
+		err = l.runOpen(*rate, *duration)
+	} else {
+		err = l.run(start.Add(*duration))
 	}
-	return figures{requests: l.done, seconds: time.Since(start).Seconds()}, nil
+	return figures{requests: l.done, seconds: time.Since(start).Seconds()}, err
 }
 
 // call makes a system call without telling Go's scheduler. EAGAIN is -1 without an error.
@@ -96,21 +111,25 @@ func call(trap, a, b, c, d, e uintptr) (int, error) {
 	return 0, errno
 }
 
-// open opens a connection and sends a request. On loopback, a connection exists when connect has returned.
-func (l *floorLoop) open() error {
+// connect opens a connection. On loopback, it exists when connect has returned.
+func (l *floorLoop) connect() (int, error) {
 	s, err := call(syscall.SYS_SOCKET, syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0, 0, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := call(syscall.SYS_CONNECT, uintptr(s), uintptr(unsafe.Pointer(&l.address)), unsafe.Sizeof(l.address), 0, 0); err != nil {
-		return err
-	}
-	event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(s)}
-	if _, err := call(syscall.SYS_EPOLL_CTL, uintptr(l.poller), syscall.EPOLL_CTL_ADD, uintptr(s), uintptr(unsafe.Pointer(&event)), 0); err != nil {
-		return err
+		return 0, err
 	}
 	l.got[s] = 0
-	return l.send(s)
+	return s, l.register(s)
+}
+
+// register registers a descriptor for edge-triggered events, whose number is the descriptor.
+func (l *floorLoop) register(fd int) error {
+	const edge = 1 << 31 // EPOLLET, which is negative in package syscall
+	event := syscall.EpollEvent{Events: syscall.EPOLLIN | edge, Fd: int32(fd)}
+	_, err := call(syscall.SYS_EPOLL_CTL, uintptr(l.poller), syscall.EPOLL_CTL_ADD, uintptr(fd), uintptr(unsafe.Pointer(&event)), 0)
+	return err
 }
 
 func (l *floorLoop) send(s int) error {
@@ -123,14 +142,59 @@ func (l *floorLoop) send(s int) error {
 
 // run makes requests until a time, which it compares with the clock about once per millisecond.
 func (l *floorLoop) run(until time.Time) error {
-	var events [256]syscall.EpollEvent
 	for round := 0; round%64 != 0 || time.Now().Before(until); round++ {
-		n, err := call(syscall.SYS_EPOLL_PWAIT, uintptr(l.poller), uintptr(unsafe.Pointer(&events)), uintptr(len(events)), 1000, 0)
-		if err != nil {
+		if err := l.wait(); err != nil {
 			return err
 		}
-		for i := range max(n, 0) {
-			if err := l.receive(int(events[i].Fd)); err != nil {
+	}
+	return nil
+}
+
+// runOpen makes requests at a rate, for a duration. Each has its own timer, which is set while that of the request before it
+// hasn't fired yet. A request that is due while no connection is free waits.
+func (l *floorLoop) runOpen(rate int, duration time.Duration) error {
+	var timers [2]int
+	start, connections := time.Now(), len(l.free)
+	due := func(request int) time.Duration { return time.Second * time.Duration(request) / time.Duration(rate) }
+	set := func(request int) error {
+		setting := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, int64(due(request)-time.Since(start))))}
+		_, err := call(unix.SYS_TIMERFD_SETTIME, uintptr(timers[request%len(timers)]), 0, uintptr(unsafe.Pointer(&setting)), 0, 0)
+		return err
+	}
+	for i := range timers {
+		var err error
+		if timers[i], err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC); err != nil {
+			return err
+		}
+		if err = errors.Join(l.register(timers[i]), set(i)); err != nil {
+			return err
+		}
+		l.timers[timers[i]] = true
+	}
+	for next := 0; due(next) < duration || len(l.free) < connections; {
+		for now := time.Since(start); len(l.free) > 0 && due(next) <= min(now, duration-1); next++ {
+			last := len(l.free) - 1
+			if err := errors.Join(l.send(l.free[last]), set(next+len(timers))); err != nil {
+				return err
+			}
+			l.free = l.free[:last]
+		}
+		if err := l.wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits for events and handles them.
+func (l *floorLoop) wait() error {
+	n, err := call(syscall.SYS_EPOLL_PWAIT, uintptr(l.poller), uintptr(unsafe.Pointer(&l.events)), uintptr(len(l.events)), ^uintptr(0), 0)
+	if err != nil {
+		return err
+	}
+	for i := range max(n, 0) {
+		if fd := int(l.events[i].Fd); !l.timers[fd] {
+			if err := l.receive(fd); err != nil {
 				return err
 			}
 		}
@@ -159,13 +223,24 @@ func (l *floorLoop) receive(s int) error {
 		if _, err := call(syscall.SYS_CLOSE, uintptr(s), 0, 0, 0, 0); err != nil {
 			return err
 		}
-		return l.open()
+		next, err := l.connect()
+		if err != nil {
+			return err
+		}
+		return l.send(next)
 	case l.keep && got == l.length:
 		l.done++
 		l.got[s] = 0
+		if l.open {
+			l.free = append(l.free, s)
+			return nil
+		}
 		return l.send(s)
 	}
 	l.got[s] = got
+	if got == l.length { // the end of the connection may have arrived too
+		return l.receive(s)
+	}
 	return nil
 }
 

@@ -32,7 +32,7 @@ func floor(t *testing.T, args ...string) (figures, string, error) {
 
 // TestFloor compares what the client counts with what a server saw.
 func TestFloor(t *testing.T) {
-	for name, keep := range map[string]string{"keep-alive": "-k=true", "a connection for each request": "-k=false"} {
+	for name, option := range map[string]string{"keep-alive": "-k=true", "a connection for each request": "-k=false", "open load": "-rate=1000"} {
 		t.Run(name, func(t *testing.T) {
 			var served atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -42,9 +42,12 @@ func TestFloor(t *testing.T) {
 				_, _ = w.Write([]byte("hello")) // the client counts what arrives
 			}))
 			defer server.Close()
-			got, _, err := floor(t, "-c", "3", "-d", "200ms", keep, strings.TrimPrefix(server.URL, "http://")+"/x")
+			got, _, err := floor(t, "-c", "3", "-d", "200ms", option, strings.TrimPrefix(server.URL, "http://")+"/x")
 			if err != nil || got.requests == 0 || got.requests > served.Load() || served.Load() > got.requests+3 {
 				t.Errorf("%+v, %v; the server served %d requests", got, err, served.Load())
+			}
+			if option == "-rate=1000" && got.requests != 200 {
+				t.Errorf("%d requests, want those of 200 ms at 1000/s", got.requests)
 			}
 		})
 	}

@@ -128,7 +128,7 @@ func (s *settings) compareAll(ctx context.Context, server *server, directory str
 func (s *settings) compare(ctx context.Context, server *server, directory string, c *benchCase) error {
 	chosen := s.toolsFor(c)
 	rows := make([]row, len(chosen))
-	if c.open {
+	if c.open && c.rate == 0 {
 		var err error
 		if c.rate, err = s.halfSaturation(ctx, server, directory, c); err != nil {
 			return err

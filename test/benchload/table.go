@@ -15,7 +15,7 @@ type benchCase struct {
 	tls         bool
 	keepAlive   bool
 	streams     int // of each HTTP/2 connection; 0 with HTTP/1.1
-	// open reports whether requests are made at a rate: half of the saturation rate.
+	// open reports whether requests are made at a rate. If rate is 0, it is half of the saturation rate.
 	open bool
 	rate int
 }
@@ -32,6 +32,8 @@ var cases = []benchCase{
 	{name: "close", kib: 1, connections: 25},
 	{name: "h2", kib: 1, connections: 25, tls: true, keepAlive: true, streams: 8},
 	{name: "tls-close", kib: 1, connections: 25, tls: true},
+	{name: "open-1000", kib: 1, connections: 100, keepAlive: true, open: true, rate: 1000},
+	{name: "open-20000", kib: 1, connections: 100, keepAlive: true, open: true, rate: 20_000},
 	{name: "open", kib: 1, connections: 100, keepAlive: true, open: true},
 }
 
@@ -58,8 +60,11 @@ func (c *benchCase) title() string {
 
 // reference returns the name of the tool that the others are compared with.
 func (c *benchCase) reference() string {
-	if c.streams > 0 {
+	switch {
+	case c.streams > 0:
 		return http2Reference
+	case c.open:
+		return floorName
 	}
 	return reference
 }
