@@ -31,17 +31,11 @@ func (h *Histogram) Encode() (Encoded, error) {
 	if h.count == 0 || h.packed != nil {
 		return e, nil
 	}
-	// Every encoded histogram has the whole geometry, so that other programs can
-	// merge them without loss.
-	whole := hdrhistogram.New(LowestMicroseconds, HighestMicroseconds, SignificantDigits)
-	whole.Merge(h.buckets)
-	text, err := whole.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	packed, err := packBuckets(h.buckets.Export().Counts)
 	if err != nil {
 		return Encoded{}, fmt.Errorf("encode histogram: %w", err)
 	}
-	if e.HDR, err = base64.StdEncoding.AppendDecode(nil, text); err != nil {
-		return Encoded{}, fmt.Errorf("encode histogram: %w", err)
-	}
+	e.HDR = packed
 	return e, nil
 }
 
