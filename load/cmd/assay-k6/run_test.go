@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -140,11 +141,11 @@ func TestRunScriptFails(t *testing.T) {
 // TestRunScriptInterrupted sends a signal in the middle of the load. The report covers the time until
 // then, and teardown() runs.
 func TestRunScriptInterrupted(t *testing.T) {
-	requested := make(chan struct{}, 1)
+	responded := make(chan struct{})
+	var requests atomic.Int64
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
-		select {
-		case requested <- struct{}{}:
-		default:
+		if requests.Add(1) == 3 { // one of the two users has the response to its first
+			close(responded)
 		}
 		return testserver.OK(64)
 	})
@@ -158,7 +159,7 @@ export function teardown() { http.get(__ENV.BASE_URL + '/teardown') }
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-requested
+	<-responded
 	if err := process.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
