@@ -16,6 +16,8 @@ import (
 const (
 	// maxPackedBytes bounds encoded buckets. It is far more than any take.
 	maxPackedBytes = 128 << 10
+	// cookieAndLength is the length of what precedes compressed buckets.
+	cookieAndLength = 8
 	// subBucketBits is the binary logarithm of the number of buckets of each width but the narrowest, which has
 	// twice as many: the smallest power of two that gives three significant digits.
 	subBucketBits = 10
@@ -48,7 +50,6 @@ var unpackers = sync.Pool{New: func() any { return &unpacker{} }}
 // library rejects, for another geometry than this package's, and for more than maxCount durations.
 // What it allocates doesn't depend on the buckets.
 func checkBuckets(hdr []byte) (encodedBuckets, error) {
-	const cookieAndLength = 8
 	if len(hdr) < cookieAndLength || len(hdr) > maxPackedBytes ||
 		int64(binary.BigEndian.Uint32(hdr[4:])) != int64(len(hdr)-cookieAndLength) {
 		return encodedBuckets{}, fmt.Errorf("buckets of %d bytes are cut off, too large or followed by others", len(hdr))

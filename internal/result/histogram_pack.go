@@ -36,7 +36,7 @@ func packBuckets(counts []int64) ([]byte, error) {
 	defer packers.Put(p)
 	p.counts = appendCounts(p.counts[:0], counts)
 	p.packed.Reset()
-	p.packed.Write(make([]byte, 8)) // for the cookie and the length
+	p.packed.Write(make([]byte, cookieAndLength))
 	p.zlib.Reset(&p.packed)
 	err := binary.Write(p.zlib, binary.BigEndian, bucketsHeader{
 		Cookie:        hdrhistogram.V2EncodingCookieBase | wordSize,
@@ -57,7 +57,7 @@ func packBuckets(counts []int64) ([]byte, error) {
 	}
 	packed := slices.Clone(p.packed.Bytes())
 	binary.BigEndian.PutUint32(packed, uint32(hdrhistogram.V2CompressedEncodingCookieBase|wordSize))
-	binary.BigEndian.PutUint32(packed[4:], uint32(len(packed)-8))
+	binary.BigEndian.PutUint32(packed[4:], uint32(len(packed)-cookieAndLength))
 	return packed, nil
 }
 

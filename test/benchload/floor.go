@@ -151,7 +151,7 @@ func (l *floorLoop) run(until time.Time) error {
 }
 
 // runOpen makes requests at a rate, for a duration. Each has its own timer, which is set while that of the request before it
-// hasn't fired yet. A request that is due while no connection is free waits.
+// hasn't fired yet, unless the request is due already. A request that is due while no connection is free waits.
 func (l *floorLoop) runOpen(rate int, duration time.Duration) error {
 	var timers [2]int
 	start, connections := time.Now(), len(l.free)
@@ -174,10 +174,15 @@ func (l *floorLoop) runOpen(rate int, duration time.Duration) error {
 	for next := 0; due(next) < duration || len(l.free) < connections; {
 		for now := time.Since(start); len(l.free) > 0 && due(next) <= min(now, duration-1); next++ {
 			last := len(l.free) - 1
-			if err := errors.Join(l.send(l.free[last]), set(next+len(timers))); err != nil {
+			if err := l.send(l.free[last]); err != nil {
 				return err
 			}
 			l.free = l.free[:last]
+			if later := next + len(timers); due(later) > now {
+				if err := set(later); err != nil {
+					return err
+				}
+			}
 		}
 		if err := l.wait(); err != nil {
 			return err
