@@ -47,6 +47,15 @@ type connection struct {
 	// written is the time at which the current request was written, from the stage's start.
 	written time.Duration
 
+	// begin is the time at which the current request began, from the stage's start.
+	begin time.Duration
+	// choose returns the next request.
+	choose func() *request
+	// repeats reports whether the loop may repeat requests on the transport. repeated is the last one that it has made
+	// instead of the current one, or nil.
+	repeats  bool
+	repeated *request
+
 	// intended is the intended start time of a request of an open load, from the stage's
 	// start. woken carries it to a connection that waits for a request.
 	intended time.Duration
@@ -72,7 +81,7 @@ func (c *connection) run() {
 	if c.stage.load.readsFields {
 		c.reader.fields = &responseFields{}
 	}
-	choose := c.stage.load.chooser(c.number)
+	c.choose = c.stage.load.chooser(c.number)
 	if jars := c.stage.load.jars; jars != nil { // no lock needed: stages run one after the other
 		c.memory.jar = jars[c.number]
 		defer func() { jars[c.number] = c.memory.jar }()
@@ -82,7 +91,7 @@ func (c *connection) run() {
 		if !ok {
 			break
 		}
-		c.request(choose(), begin)
+		c.request(c.choose(), begin)
 	}
 	c.end()
 }
@@ -91,7 +100,9 @@ func (c *connection) run() {
 func (c *connection) request(r *request, begin time.Duration) {
 	c.outcome = recorder.Outcome{Error: recorder.NoError}
 	o := &c.outcome
-	end := c.exchange(r, begin, o)
+	c.begin = begin
+	end := c.exchange(r, o)
+	begin = c.begin
 	if c.stage.stopping.Load() {
 		return // stopping may be the reason for its failure
 	}
@@ -128,7 +139,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	} else {
 		o.Reopened++
 	}
-	c.requests = 0
+	c.requests, c.repeats = 0, false
 	c.setTransport(opened)
 	c.wire, _ = opened.(wire)
 	if c.stage.stopping.Load() {
@@ -194,9 +205,12 @@ func (c *connection) setDeadline(begin time.Duration) { c.setLimit(c.limit(begin
 // limit returns the time at which a request that began at begin is given up. That is
 // slightly later than its timeout, so that a response in the last moment is still read. A
 // response that completes after the timeout counts as timed out nevertheless.
-func (c *connection) limit(begin time.Duration) time.Time {
+func (c *connection) limit(begin time.Duration) time.Time { return c.stage.start.Add(c.giveUp(begin)) }
+
+// giveUp is limit as a time from the stage's start.
+func (c *connection) giveUp(begin time.Duration) time.Duration {
 	timeout := c.stage.load.timeout()
-	return c.stage.start.Add(begin + timeout + min(timeout/20, 50*time.Millisecond))
+	return begin + timeout + min(timeout/20, 50*time.Millisecond)
 }
 
 func (c *connection) setLimit(limit time.Time) {

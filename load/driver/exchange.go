@@ -15,23 +15,26 @@ type memory struct {
 	text []byte
 }
 
-// exchange makes a request and the follow-up requests that its responses call for: the
-// answer to a challenge, and redirects. It opens a connection if there is none. It fills
+// exchange makes a request, which begins at c.begin, and the follow-up requests that its responses call
+// for: the answer to a challenge, and redirects. It opens a connection if there is none. It fills
 // in the outcome and returns the time at which the last response ended.
-func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
+func (c *connection) exchange(r *request, o *recorder.Outcome) time.Duration {
 	if c.shared != nil {
-		return c.exchangeHTTP2(r, begin, o)
+		return c.exchangeHTTP2(r, c.begin, o)
 	}
-	ready := begin
+	ready := c.begin
 	if c.transport == nil {
-		if ready, o.Error = c.open(begin, o); o.Error != recorder.NoError {
+		if ready, o.Error = c.open(c.begin, o); o.Error != recorder.NoError {
 			return c.stage.now()
 		}
 	}
 	o.Reused = c.requests > 0
 	at := ready
 	for trips := 0; ; trips++ {
-		response, fault := c.roundTrip(r, begin, at, o)
+		response, fault := c.roundTrip(r, at, o)
+		if c.repeated != nil {
+			r, ready, c.repeated = c.repeated, c.begin, nil
+		}
 		if fault != recorder.NoError {
 			o.Error = fault
 			return c.stage.now()
@@ -39,7 +42,7 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 		end := c.reader.lastByte
 		o.Processing = end - ready
 		next, ok := c.followUp(r, &response, trips)
-		if o.Error = c.stage.classify(r, &response, end-begin, ok); next != nil && o.Error != result.ErrorTimeout {
+		if o.Error = c.stage.classify(r, &response, end-c.begin, ok); next != nil && o.Error != result.ErrorTimeout {
 			o.Error = recorder.NoError // a follow-up request decides
 		}
 		if !response.persistent && c.stage.load.plan.KeepAlive {
@@ -48,12 +51,15 @@ func (c *connection) exchange(r *request, begin time.Duration, o *recorder.Outco
 		if !response.persistent || !c.stage.load.plan.KeepAlive {
 			c.close(&response, o)
 		}
+		if c.task != nil && c.task.loop.plain != nil {
+			c.repeats = o.Error == recorder.NoError && c.task.loop.plain.learn(r, &c.reader)
+		}
 		if next == nil || o.Error != recorder.NoError {
 			return end
 		}
 		at = end
 		if c.transport == nil {
-			if at, o.Error = c.open(begin, o); o.Error != recorder.NoError {
+			if at, o.Error = c.open(c.begin, o); o.Error != recorder.NoError {
 				return c.stage.now()
 			}
 		}
@@ -75,16 +81,18 @@ func (s *Stage) classify(r *request, response *response, took time.Duration, ok 
 	return recorder.NoError
 }
 
-// roundTrip sends a request and reads its response. The request as a whole began at
-// begin, and this round trip at at. After an error the transport is closed.
-func (c *connection) roundTrip(r *request, begin, at time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
+// roundTrip sends a request and reads its response. The round trip begins at at. After an error the transport is closed.
+func (c *connection) roundTrip(r *request, at time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
 	c.requests++
 	var sent int
 	var err error
-	if c.wire != nil && len(r.body) == 0 {
-		sent, err = c.writeAndWait(c.compose(r), c.limit(begin), c.stage.start.Add(at))
-	} else {
-		c.setDeadline(begin)
+	switch {
+	case c.repeats:
+		sent, err = c.writeAndRepeat(r)
+	case c.wire != nil && len(r.body) == 0:
+		sent, err = c.writeAndWait(c.compose(r), c.limit(c.begin), c.stage.start.Add(at))
+	default:
+		c.setDeadline(c.begin)
 		sent, err = c.transport.Write(c.compose(r))
 		c.written = c.stage.now()
 	}

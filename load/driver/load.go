@@ -164,6 +164,7 @@ func (l *Load) makeRequests(all []session.PlannedRequest, host string) error {
 			l.table.add(r, true)
 		}
 		sum += planned.Weight
+		r.index = len(l.requests)
 		l.requests = append(l.requests, r)
 		l.cumulativeWeights = append(l.cumulativeWeights, sum)
 		l.readsFields = l.readsFields || planned.Follow

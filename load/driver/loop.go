@@ -49,6 +49,7 @@ type loop struct {
 	// of the one after it, if there is one.
 	paces          bool
 	due, following time.Duration
+	plain          *plainLoad // nil if the load isn't plain
 	// eventsHandled counts events for lagSampleEvery.
 	eventsHandled uint8
 
@@ -86,6 +87,7 @@ func newLoop(s *Stage) (*loop, error) {
 // processor of its own.
 func (l *loop) run(tasks []*task) {
 	l.tasks, l.live = tasks, len(tasks)
+	l.plain = newPlainLoad(l.stage, len(tasks))
 	started := 0
 	for l.live > 0 {
 		if started < len(tasks) {
@@ -131,6 +133,7 @@ func (l *loop) handle() {
 			l.handleWake()
 		case e.Fd < 0:
 			l.timers[timerEvents-e.Fd].fires = never
+		case l.plain.repeats(e) && l.repeat(e.Fd):
 		default:
 			if t := l.tasks[e.Fd]; t.generation == e.Pad && t.notify(e.Events) {
 				l.resume(t)
@@ -153,6 +156,9 @@ func (l *loop) expire(now time.Duration) {
 	for _, t := range l.tasks {
 		if t.waits == forNothing || t.waits == forTime {
 			continue
+		}
+		if l.plain != nil && l.plain.requests[t.index].repeats {
+			t.until = t.connection.giveUp(l.plain.requests[t.index].begin)
 		}
 		if t.until <= now {
 			t.expired = true

@@ -20,7 +20,9 @@ type loopSocket struct {
 	readable, gone bool
 	// drained reports whether the last read took all bytes that had arrived.
 	drained bool
-	limit   time.Time
+	// failed is an error that the loop has met when it read in place of the task, which has to meet it.
+	failed error
+	limit  time.Time
 	writeBuffer
 }
 
@@ -100,6 +102,10 @@ func (s *loopSocket) discard(p []byte) (int, error) { return s.receive(p, syscal
 
 func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 	for s.open {
+		if err := s.failed; err != nil {
+			s.failed = nil
+			return 0, err
+		}
 		if s.drained && !s.readable && !s.gone {
 			if err := s.wait(forReading); err != nil {
 				return 0, err

@@ -19,6 +19,7 @@ type request struct {
 	// time are inserted at the offset fields, before the empty line.
 	bytes  []byte
 	fields int
+	index  int // among the requests of the plan
 	// body is a long body, which isn't part of bytes.
 	body []byte
 	// length is the required length of the response's body, or -1 if any length is accepted.

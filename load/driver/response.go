@@ -53,6 +53,10 @@ type responseReader struct {
 	// long reports whether the previous body was long. excess reports whether more bytes
 	// were discarded than belong to the current body.
 	long, excess bool
+	// preloaded reports whether the beginning of the next response has been read by preload. Then skipped is the number
+	// of bytes of its body that have been discarded.
+	preloaded bool
+	skipped   int64
 	// known is the previous header section and knownText its text, unless fields had to be
 	// kept from it. Most servers send the same header section for up to a second.
 	known     head
@@ -104,9 +108,20 @@ func (r *responseReader) release() {
 	}
 }
 
+// preload hands over the beginning of the next response: its first bytes, and the number of bytes that followed and have been
+// discarded, which must belong to a body with a Content-Length. The times are those at which the first and the last of them arrived.
+func (r *responseReader) preload(text []byte, skipped int64, firstByte, lastByte time.Duration) {
+	r.preloaded, r.skipped = true, skipped
+	r.from, r.to = 0, copy(r.space(), text)
+	r.received, r.firstByte, r.lastByte = int64(len(text))+skipped, firstByte, lastByte
+}
+
 // read reads one response. head reports whether it responds to a HEAD request and so has no body.
 func (r *responseReader) read(head bool) response {
-	r.received, r.firstByte, r.lastByte, r.excess = 0, 0, 0, false
+	if !r.preloaded {
+		r.received, r.firstByte, r.lastByte = 0, 0, 0
+	}
+	r.preloaded, r.excess = false, false
 	r.space()
 	var resp response
 	for interim := 0; ; interim++ {
@@ -194,12 +209,15 @@ func (r *responseReader) readHead() (head, result.ErrorKind) {
 // arrived, to detect bytes after the end of the response.
 func (r *responseReader) skip(n, beyond int64) (int64, result.ErrorKind) {
 	available := int64(r.to - r.from)
-	if n <= available {
+	if n <= available && r.skipped == 0 {
 		r.from += int(n)
 		return n, recorder.NoError
 	}
 	r.from = r.to
-	read := available
+	read := available + r.skipped
+	if r.skipped = 0; read > n {
+		read, r.excess = n, true
+	}
 	for read < n {
 		if r.discards != nil && n-read >= longBodyBytes {
 			m, err := r.discards.discard(r.buffer[:min(n-read+beyond, bufferBytes)])

@@ -289,10 +289,15 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 		return 0, false
 	}
 	now := s.now()
+	return now, s.claim(now)
+}
+
+// claim takes one of the requests that the stage has left for a request that begins at now. It returns false if there is none.
+func (s *Stage) claim(now time.Duration) bool {
 	if s.amount.Requests > 0 {
-		return now, s.remaining.Add(-1) >= 0
+		return s.remaining.Add(-1) >= 0
 	}
-	return now, now < s.deadline
+	return now < s.deadline
 }
 
 // now returns the time from the stage's start.

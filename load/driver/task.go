@@ -22,8 +22,9 @@ const (
 
 // task is a connection that a loop runs: a coroutine that yields to the loop at each wait.
 type task struct {
-	loop  *loop
-	index int32 // among the loop's tasks
+	loop       *loop
+	connection *connection
+	index      int32 // among the loop's tasks
 	// generation distinguishes the events of the current socket from those of earlier ones.
 	generation int32
 	next       func() (struct{}, bool)
@@ -41,7 +42,7 @@ type task struct {
 
 // newTask makes a connection a task of a loop.
 func newTask(l *loop, index int, c *connection) *task {
-	t := &task{loop: l, index: int32(index)}
+	t := &task{loop: l, connection: c, index: int32(index)}
 	c.mu.Lock()
 	c.task = t
 	c.mu.Unlock()
