@@ -124,21 +124,28 @@ func (c *connection) roundTrip(r *request, at time.Duration, o *recorder.Outcome
 
 // writeAndWait writes a request and waits until there is something to read.
 func (c *connection) writeAndWait(text []byte, limit, at time.Time) (sent int, err error) {
-	w := c.wire
-	if _, secure := c.transport.(*tlsTransport); !secure {
-		sent, c.written, err = w.writeAndWait(text, at, c.stage.start, limit)
-		return sent, err
-	}
-	w.startBuffering()
-	sent, err = c.transport.Write(text)
-	ciphertext := w.stopBuffering()
-	if err == nil {
-		_, c.written, err = w.writeAndWait(ciphertext, at, c.stage.start, limit)
-	}
+	encrypted, err := c.encrypt(text)
 	if err != nil {
 		return 0, err
 	}
-	return sent, nil
+	sent, c.written, err = c.wire.writeAndWait(encrypted, at, c.stage.start, limit)
+	switch {
+	case err == nil:
+		return len(text), nil
+	case c.stage.load.tlsConfigs != nil: // part of a record counts as none
+		return 0, err
+	}
+	return sent, err
+}
+
+// encrypt returns what is written to the wire for a text: with TLS its records, which are valid until the next call.
+func (c *connection) encrypt(text []byte) ([]byte, error) {
+	if _, secure := c.transport.(*tlsTransport); !secure {
+		return text, nil
+	}
+	c.wire.startBuffering()
+	_, err := c.transport.Write(text)
+	return c.wire.stopBuffering(), err
 }
 
 // compose returns the text of a request, including cookies and a digest if the connection has any.

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -16,15 +17,30 @@ type loopSocket struct {
 	// registered are the events that the socket is registered for, or 0 if it isn't.
 	registered uint32
 	// readable reports whether bytes have arrived since the last read, as far as the loop
-	// has seen. gone reports whether the server has closed its side.
-	readable, gone bool
-	// drained reports whether the last read took all bytes that had arrived.
-	drained bool
+	// has seen. gone reports whether the server has closed its side, finished whether it did so
+	// without an error.
+	readable, gone, finished bool
+	// drained reports whether the last read took all bytes that had arrived, and ended whether the
+	// server had finished before that read, so that the next one would find the end.
+	drained, ended bool
+	// polled reports whether the loop reads in place of the task. Then neither reads wait nor writes, which TLS 1.3
+	// makes for a key update.
+	polled bool
 	// failed is an error that the loop has met when it read in place of the task, which has to meet it.
 	failed error
 	limit  time.Time
 	writeBuffer
 }
+
+// notReady is the error of a read or write in place of a task that would have to wait. Package crypto/tls reads on after temporary
+// errors.
+type notReady struct{}
+
+var errNotReady net.Error = notReady{}
+
+func (notReady) Error() string   { return "the socket isn't ready" }
+func (notReady) Timeout() bool   { return false }
+func (notReady) Temporary() bool { return true }
 
 // dial opens the task's connection, at most until deadline.
 func (t *task) dial(e *endpoint, deadline time.Time) (transport, error) {
@@ -106,7 +122,13 @@ func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 			s.failed = nil
 			return 0, err
 		}
+		if s.ended {
+			return 0, io.EOF
+		}
 		if s.drained && !s.readable && !s.gone {
+			if s.polled {
+				return 0, errNotReady
+			}
 			if err := s.wait(forReading); err != nil {
 				return 0, err
 			}
@@ -114,6 +136,7 @@ func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 		s.readable = false
 		n, err := receive(s.fd, p, flags)
 		s.drained = n < len(p)
+		s.ended = s.drained && s.finished && n > 0
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
 			s.gone = false // the end of the connection would have been returned instead
@@ -128,6 +151,13 @@ func (s *loopSocket) receive(p []byte, flags int) (int, error) {
 	return 0, net.ErrClosed
 }
 
+// poll reads from a TLS connection on the socket without waiting. It returns errNotReady if no record has arrived.
+func (s *loopSocket) poll(conn *tls.Conn, p []byte) (int, error) {
+	s.polled = true
+	defer func() { s.polled = false }()
+	return conn.Read(p)
+}
+
 // Write implements net.Conn.
 func (s *loopSocket) Write(p []byte) (int, error) {
 	if s.buffering {
@@ -140,6 +170,9 @@ func (s *loopSocket) Write(p []byte) (int, error) {
 		sent += n
 		if !errors.Is(err, syscall.EAGAIN) {
 			return sent, err
+		}
+		if s.polled {
+			return sent, errNotReady
 		}
 		if err := s.wait(forWriting); err != nil {
 			return sent, err

@@ -1,6 +1,9 @@
 package driver
 
 import (
+	"errors"
+	"io"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,6 +62,48 @@ func TestLoopsEndWaits(t *testing.T) {
 			await(t, stage.Done(), "the stage to end")
 			if got := r.count(); int64(got) != test.wanted {
 				t.Errorf("%d outcomes, want %d", got, test.wanted)
+			}
+		})
+	}
+}
+
+// TestEndIsReadOnce checks that a socket doesn't read the end of a connection that its loop knows of: once the server has
+// finished, a read that takes all that has arrived leaves only the end.
+func TestEndIsReadOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		events uint32
+		size   int  // of the first read, of 3 bytes
+		known  bool // whether the end is known
+	}{
+		"finished":               {syscall.EPOLLIN | syscall.EPOLLRDHUP, 4, true},
+		"finished, not drained":  {syscall.EPOLLIN | syscall.EPOLLRDHUP, 3, false},
+		"not finished":           {syscall.EPOLLIN, 4, false},
+		"finished with an error": {syscall.EPOLLIN | syscall.EPOLLRDHUP | syscall.EPOLLHUP | syscall.EPOLLERR, 4, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer syscall.Close(pair[1])
+			k := &task{}
+			k.socket = loopSocket{task: k, fd: pair[0], open: true}
+			defer k.socket.Close()
+			if _, err := syscall.Write(pair[1], []byte("end")); err != nil {
+				t.Fatal(err)
+			}
+			k.notify(test.events)
+			if n, err := k.socket.Read(make([]byte, test.size)); n != 3 || err != nil {
+				t.Fatalf("read %d bytes, error %v", n, err)
+			}
+			// What arrives now shows whether the socket is read.
+			if _, err := syscall.Write(pair[1], []byte("more")); err != nil {
+				t.Fatal(err)
+			}
+			k.socket.readable = true
+			n, err := k.socket.Read(make([]byte, 10))
+			if known := errors.Is(err, io.EOF); known != test.known || !known && n != 4 {
+				t.Errorf("read %d bytes, error %v, want the end: %t", n, err, test.known)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"syscall"
 	"time"
@@ -9,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// plainLoad makes the requests of a plain load in a loop: a closed load without think time, on kept connections without
-// TLS, whose requests don't depend on responses.
+// plainLoad makes the requests of a plain load in a loop: a closed load without think time, on kept connections, whose requests don't
+// depend on responses.
 //
 // The first requests of a connection are made by its task. While the task waits for the response to a later one,
 // the loop handles the response and sends the next request itself, as long as each response equals one that a task has read
@@ -40,8 +41,9 @@ func (r *plainResponse) length() int64 { return int64(len(r.head)) + r.body }
 type plainRequest struct {
 	// repeats reports whether the loop may handle the response.
 	repeats    bool
-	generation int32 // of the socket
-	fd, number int32 // of the socket and the connection
+	generation int32     // of the socket
+	fd, number int32     // of the socket and the connection
+	secure     *tls.Conn // nil without TLS
 	request    *request
 	// begin and written are the times at which it began and was written, from the stage's start.
 	begin, written time.Duration
@@ -52,15 +54,17 @@ type plainRequest struct {
 
 	// firstByte and lastByte are the times at which the first and the last of them did.
 	firstByte, lastByte time.Duration
-	sent                int   // number of bytes that were written
-	err                 error // of writing
+	// err is the error of writing. Then sent is the number of bytes that were written, of what encrypt has returned, and rest are the others.
+	err  error
+	sent int
+	rest []byte
 }
 
 // newPlainLoad returns the state of a loop with a number of tasks, or nil if the stage's load isn't plain.
 func newPlainLoad(s *Stage, tasks int) *plainLoad {
 	l := s.load
 	if s.arrivals != nil || l.plan.ThinkTime != nil || len(s.amount.Profile) > 0 ||
-		l.tlsConfigs != nil || !l.plan.KeepAlive || l.readsFields || l.jars != nil || l.list != nil {
+		!l.plan.KeepAlive || l.readsFields || l.jars != nil || l.list != nil {
 		return nil
 	}
 	for _, r := range l.requests {
@@ -117,7 +121,14 @@ func (l *loop) repeat(index int32) bool {
 	if len(p.known) > 1 {
 		next = l.tasks[index].connection.choose()
 	}
-	sent, err := send(int(r.fd), next.bytes)
+	text, err := next.bytes, error(nil)
+	if r.secure != nil {
+		text, err = l.tasks[index].connection.encrypt(text)
+	}
+	n := 0
+	if err == nil {
+		n, err = send(int(r.fd), text)
+	}
 	written := s.now()
 
 	o := &p.outcome
@@ -126,9 +137,12 @@ func (l *loop) repeat(index int32) bool {
 	o.Status, o.Body, o.Received, o.Sent = r.response.status, r.response.body, r.received, int64(len(r.request.bytes))
 	s.recorder.Record(int(r.number), o)
 
-	r.request, r.begin, r.written, r.sent, r.err = next, end, written, sent, err
+	r.request, r.begin, r.written = next, end, written
 	r.response, r.received = nil, 0
 	r.made++
+	if r.err = err; err != nil {
+		r.sent, r.rest = n, text[n:]
+	}
 	return err == nil
 }
 
@@ -140,6 +154,9 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 	if known == nil {
 		return false, false
 	}
+	if r.secure != nil {
+		l.tasks[index].socket.readable = true
+	}
 	for {
 		size, flags := int64(bufferBytes), 0
 		switch {
@@ -148,12 +165,21 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 		case known.body >= longBodyBytes:
 			size = headReadBytes
 		}
-		n, err := receive(int(r.fd), p.buffer[:size], flags)
+		var n int
+		var err error
+		if r.secure == nil {
+			n, err = receive(int(r.fd), p.buffer[:size], flags)
+		} else {
+			n, err = l.tasks[index].socket.poll(r.secure, p.buffer[:size])
+		}
 		switch {
-		case errors.Is(err, syscall.EAGAIN):
+		case n > 0:
+		case err == syscall.EAGAIN || err == errNotReady: //nolint:errorlint // both are returned as they are
 			return false, true
-		case n == 0:
+		case r.secure == nil: // crypto/tls returns an error each time
 			l.tasks[index].socket.failed = err
+			return false, false
+		default:
 			return false, false
 		}
 		r.lastByte = l.stage.now()
@@ -169,7 +195,7 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 		switch length := r.response.length(); {
 		case r.received >= length:
 			return r.received == length, false
-		case int64(n) < size:
+		case int64(n) < size && r.secure == nil: // otherwise there may be another record
 			return false, true
 		}
 	}
@@ -181,8 +207,15 @@ func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
 	t, s := c.task, &c.task.socket
 	p := &t.loop.plain.requests[t.index]
 	*p = plainRequest{generation: t.generation, fd: int32(s.fd), number: int32(c.number), request: r, begin: c.begin}
+	if secure, ok := c.transport.(*tlsTransport); ok {
+		p.secure = secure.Conn
+	}
 	s.limit = c.limit(c.begin)
-	p.sent, p.err = s.Write(r.bytes)
+	text, err := c.encrypt(r.bytes)
+	if err != nil {
+		return 0, err
+	}
+	p.sent, p.err = s.Write(text)
 	p.written = c.stage.now()
 	if p.err == nil && !s.readable && !s.gone {
 		p.repeats = true
@@ -195,7 +228,7 @@ func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
 		s.limit = c.limit(c.begin)
 		if errors.Is(p.err, syscall.EAGAIN) {
 			var n int
-			n, p.err = s.Write(p.request.bytes[p.sent:])
+			n, p.err = s.Write(p.rest)
 			p.sent, p.written = p.sent+n, c.stage.now()
 		}
 	}
@@ -203,5 +236,11 @@ func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
 		c.reader.preload(p.response.head, p.received-int64(len(p.response.head)), p.firstByte, p.lastByte)
 	}
 	c.written = p.written
+	switch {
+	case p.err == nil:
+		return len(p.request.bytes), nil
+	case p.secure != nil:
+		return 0, p.err
+	}
 	return p.sent, p.err
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/recorder"
 )
@@ -27,7 +29,7 @@ type sourceRecorder struct {
 // newSourceRecorder returns one with a stage for the measurement of a plan.
 func newSourceRecorder(t *testing.T, p *session.Plan, address string, looped bool) *sourceRecorder {
 	t.Helper()
-	load := newLoad(t, p, address, Access{})
+	load := newLoad(t, p, address, Access{TLS: tlsConfig(t, p, address, "")})
 	load.looped = looped
 	r := &sourceRecorder{tapRecorder: tapRecorder{Recorder: recorder.New(1)}}
 	r.stage = load.NewStage(p.Measurement, r)
@@ -136,19 +138,21 @@ func TestPlainLoadsEqualOthers(t *testing.T) {
 		}
 		scripts[fmt.Sprintf("random %d", i)] = script
 	}
-	for name, script := range scripts {
+	certificate := tlstest.NewCA(t, "authority").ECDSA(t).Certificate
+	check := func(name string, config *tls.Config, settings *session.TLS) {
+		script := scripts[strings.TrimSuffix(name, ", TLS")]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var recorded [2][]recorder.Outcome
 			for i, looped := range []bool{true, false} {
-				server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+				server := testserver.NewTLS(t, config, func(r testserver.Request) testserver.Answer {
 					a := answers[script[min(r.Number, len(script)-1)]]
 					a.Pause = time.Millisecond
 					return a
 				})
 				p := plan(1, int64(len(script)), "/")
 				p.Requests = append(p.Requests, session.PlannedRequest{Path: "/other", Weight: 1, Length: -1})
-				p.Sequential = true
+				p.Sequential, p.TLS = true, settings
 				p.TimeoutMicroseconds = time.Second.Microseconds()
 				outcomes, byLoop, _ := drivePlain(t, p, server.Address(), looped)
 				recorded[i] = outcomes
@@ -168,11 +172,15 @@ func TestPlainLoadsEqualOthers(t *testing.T) {
 			checkTimes(t, recorded[0])
 		})
 	}
+	for name := range scripts {
+		check(name, nil, nil)
+		check(name+", TLS", &tls.Config{Certificates: []tls.Certificate{certificate}}, &session.TLS{Protocols: []string{"TLSv1.3"}, Unverified: true})
+	}
 }
 
 // untimed returns an outcome without its times and without what depends on the moment at which a connection broke.
 func untimed(o recorder.Outcome) recorder.Outcome {
-	o.Ended, o.Connect, o.Processing, o.Waiting, o.Receiving, o.Total = 0, 0, 0, 0, 0, 0
+	o.Ended, o.Connect, o.TLS, o.Processing, o.Waiting, o.Receiving, o.Total = 0, 0, 0, 0, 0, 0, 0
 	if o.Error != recorder.NoError {
 		o.Sent, o.Received, o.Body = 0, 0, 0
 	}
@@ -272,39 +280,64 @@ func TestStoppedPlainLoad(t *testing.T) {
 	}
 }
 
-// TestPlainLoadKeepsReadErrors checks that a task meets the error that its loop has met when it read in place of
-// the task. The kernel returns it only once.
-func TestPlainLoadKeepsReadErrors(t *testing.T) {
-	server := testserver.New(t, func(testserver.Request) testserver.Answer {
-		return testserver.Text(3, testserver.Reset, plainHead+"hel")
-	})
+// newPlainTask returns the only task of a loop, with a connection to a server, and the loop's request in flight, which
+// the task has written.
+func newPlainTask(t *testing.T, answer testserver.Answer) (*task, *plainRequest) {
+	t.Helper()
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return answer })
 	p := plan(1, 1, "/")
 	r := newSourceRecorder(t, &p, server.Address(), true)
-	defer r.stage.Stop()
+	t.Cleanup(r.stage.Stop)
 	r.stage.start = time.Now()
 	l := &loop{stage: r.stage, plain: newPlainLoad(r.stage, 1)}
-	request := r.stage.load.requests[0]
 	l.plain.known[0] = &plainResponse{head: []byte(plainHead), body: 5, status: 200}
 	fd, err := r.stage.load.endpoint.open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &task{loop: l, connection: r.stage.connections[0]}
-	s.socket = loopSocket{task: s, fd: fd, open: true}
-	defer func() { _ = s.socket.Close() }()
-	l.tasks = []*task{s}
+	k := &task{loop: l, connection: r.stage.connections[0]}
+	k.socket = loopSocket{task: k, fd: fd, open: true}
+	t.Cleanup(func() { _ = k.socket.Close() })
+	l.tasks = []*task{k}
 	eventually(t, func() bool { done, err := connected(fd); return done && err == nil }, "the connection")
-	if _, err := s.socket.Write(request.bytes); err != nil {
+	request := r.stage.load.requests[0]
+	if _, err := k.socket.Write(request.bytes); err != nil {
 		t.Fatal(err)
 	}
-	inFlight := &l.plain.requests[0]
-	*inFlight = plainRequest{fd: int32(fd), request: request}
-	eventually(t, func() bool { complete, ok := l.receivePlain(0, inFlight); return complete || !ok }, "the end of the connection")
-	if inFlight.received != int64(len(plainHead)+3) {
-		t.Errorf("received %d bytes of the response", inFlight.received)
+	l.plain.requests[0] = plainRequest{fd: int32(fd), request: request}
+	return k, &l.plain.requests[0]
+}
+
+// TestPlainLoadKeepsReadErrors checks that a task meets the error that its loop has met when it read in place of
+// the task. The kernel returns it only once.
+func TestPlainLoadKeepsReadErrors(t *testing.T) {
+	k, r := newPlainTask(t, testserver.Text(3, testserver.Reset, plainHead+"hel"))
+	eventually(t, func() bool { complete, ok := k.loop.receivePlain(0, r); return complete || !ok }, "the end of the connection")
+	if r.received != int64(len(plainHead)+3) {
+		t.Errorf("received %d bytes of the response", r.received)
 	}
 	var buffer [1]byte
-	if n, err := s.socket.Read(buffer[:]); n != 0 || !errors.Is(err, syscall.ECONNRESET) {
+	if n, err := k.socket.Read(buffer[:]); n != 0 || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("read %d bytes, error %v, want that of the reset", n, err)
+	}
+}
+
+// TestPolledSocketNeverWaits checks that a socket neither waits for bytes nor for space when its loop uses it in place of the task, which
+// only the task can do.
+func TestPolledSocketNeverWaits(t *testing.T) {
+	k, _ := newPlainTask(t, testserver.Answer{Delay: time.Hour})
+	k.socket.polled = true
+	var buffer [1 << 20]byte
+	if n, err := k.socket.Read(buffer[:]); n != 0 || err != errNotReady { //nolint:errorlint // crypto/tls sees it as it is
+		t.Errorf("read %d bytes, error %v", n, err)
+	}
+	for written := 0; ; {
+		n, err := k.socket.Write(buffer[:])
+		if written += n; err == errNotReady { //nolint:errorlint // as above
+			break
+		}
+		if err != nil || written > 1<<30 {
+			t.Fatalf("wrote %d bytes, error %v", written, err)
+		}
 	}
 }

@@ -81,6 +81,7 @@ func (t *task) notify(events uint32) bool {
 	s := &t.socket
 	s.readable = s.readable || events&(syscall.EPOLLIN|gone) != 0
 	s.gone = s.gone || events&gone != 0
+	s.finished = s.finished || events&gone == syscall.EPOLLRDHUP
 	switch t.waits {
 	case forReading:
 		return s.readable
