@@ -85,10 +85,10 @@ func TestEndIsReadOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer syscall.Close(pair[1])
+			defer closeSocket(pair[1])
 			k := &task{}
 			k.socket = loopSocket{task: k, fd: pair[0], open: true}
-			defer k.socket.Close()
+			defer closeSocket(pair[0])
 			if _, err := syscall.Write(pair[1], []byte("end")); err != nil {
 				t.Fatal(err)
 			}

@@ -174,7 +174,7 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 		}
 		switch {
 		case n > 0:
-		case err == syscall.EAGAIN || err == errNotReady: //nolint:errorlint // both are returned as they are
+		case errors.Is(err, syscall.EAGAIN), errors.Is(err, errNotReady):
 			return false, true
 		case r.secure == nil: // crypto/tls returns an error each time
 			l.tasks[index].socket.failed = err

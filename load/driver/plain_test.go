@@ -328,12 +328,12 @@ func TestPolledSocketNeverWaits(t *testing.T) {
 	k, _ := newPlainTask(t, testserver.Answer{Delay: time.Hour})
 	k.socket.polled = true
 	var buffer [1 << 20]byte
-	if n, err := k.socket.Read(buffer[:]); n != 0 || err != errNotReady { //nolint:errorlint // crypto/tls sees it as it is
+	if n, err := k.socket.Read(buffer[:]); n != 0 || !errors.Is(err, errNotReady) {
 		t.Errorf("read %d bytes, error %v", n, err)
 	}
 	for written := 0; ; {
 		n, err := k.socket.Write(buffer[:])
-		if written += n; err == errNotReady { //nolint:errorlint // as above
+		if written += n; errors.Is(err, errNotReady) {
 			break
 		}
 		if err != nil || written > 1<<30 {
