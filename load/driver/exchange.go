@@ -129,13 +129,18 @@ func (c *connection) writeAndWait(text []byte, limit, at time.Time) (sent int, e
 		return 0, err
 	}
 	sent, c.written, err = c.wire.writeAndWait(encrypted, at, c.stage.start, limit)
+	return c.sentOf(text, sent, err), err
+}
+
+// sentOf returns how many bytes of a text were sent, if writing what encrypt returned for it sent a number of bytes.
+func (c *connection) sentOf(text []byte, sent int, err error) int {
 	switch {
 	case err == nil:
-		return len(text), nil
+		return len(text)
 	case c.stage.load.tlsConfigs != nil: // part of a record counts as none
-		return 0, err
+		return 0
 	}
-	return sent, err
+	return sent
 }
 
 // encrypt returns what is written to the wire for a text: with TLS its records, which are valid until the next call.

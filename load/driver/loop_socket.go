@@ -50,7 +50,7 @@ func (t *task) dial(e *endpoint, deadline time.Time) (transport, error) {
 	}
 	t.generation++
 	s := &t.socket
-	*s = loopSocket{task: t, fd: fd, open: true, limit: deadline, writeBuffer: writeBuffer{buffered: s.buffered}}
+	*s = loopSocket{task: t, fd: fd, open: true, drained: true, limit: deadline, writeBuffer: writeBuffer{buffered: s.buffered}}
 	for {
 		// Over loopback and within a node the socket is connected already.
 		var done bool
@@ -117,6 +117,11 @@ func (s *loopSocket) Read(p []byte) (int, error) {
 func (s *loopSocket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
 
 func (s *loopSocket) receive(p []byte, flags int) (int, error) {
+	if s.buffering {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+	}
 	for s.open {
 		if err := s.failed; err != nil {
 			s.failed = nil
@@ -179,6 +184,14 @@ func (s *loopSocket) Write(p []byte) (int, error) {
 		}
 	}
 	return sent, net.ErrClosed
+}
+
+// flush sends what the buffer holds. Writes are buffered further.
+func (s *loopSocket) flush() error {
+	p := s.stopBuffering()
+	_, err := s.Write(p)
+	s.buffered, s.buffering = p[:0], true
+	return err
 }
 
 // Close implements net.Conn.

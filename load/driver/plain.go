@@ -236,11 +236,5 @@ func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
 		c.reader.preload(p.response.head, p.received-int64(len(p.response.head)), p.firstByte, p.lastByte)
 	}
 	c.written = p.written
-	switch {
-	case p.err == nil:
-		return len(p.request.bytes), nil
-	case p.secure != nil:
-		return 0, p.err
-	}
-	return p.sent, p.err
+	return c.sentOf(p.request.bytes, p.sent, p.err), p.err
 }

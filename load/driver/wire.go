@@ -32,7 +32,11 @@ type writeBuffer struct {
 	buffered  []byte
 }
 
-func (h *writeBuffer) startBuffering() { h.buffered, h.buffering = h.buffered[:0], true }
+func (h *writeBuffer) startBuffering() {
+	if !h.buffering {
+		h.buffered, h.buffering = h.buffered[:0], true
+	}
+}
 
 func (h *writeBuffer) stopBuffering() []byte {
 	h.buffering = false
