@@ -19,7 +19,7 @@ import (
 // floorName is the name of a client in this program that makes the system calls of a request and nothing else: it reads no
 // clock, counts bytes instead of parsing responses, and neither records nor schedules. With open load it does read the clock and sets
 // timers. What it takes is the kernel's share, as long as the order in which a client serves its connections doesn't matter:
-// with thousands it does.
+// with thousands it does. With TLS it is that of the kernel and of crypto/tls.
 const floorName = "floor"
 
 // floorTool returns that client, which is this program.
@@ -29,14 +29,18 @@ func floorTool() tool {
 		program = os.Args[0]
 	}
 	return tool{
-		name: floorName, program: program, http1: true, openLoad: true, withoutTLS: true, arguments: floorArguments, parse: parseFloor,
+		name: floorName, program: program, http1: true, openLoad: true, arguments: floorArguments, parse: parseFloor,
 		// The runtime would otherwise interrupt the loop, which never yields.
 		environment: []string{"GODEBUG=asyncpreemptoff=1", "GOGC=off"},
 	}
 }
 
 func floorArguments(l *load) ([]string, error) {
-	return []string{floorName, "-c", strconv.Itoa(l.connections), "-d", l.duration.String(), fmt.Sprintf("-k=%t", l.keepAlive), "-rate", strconv.Itoa(l.rate), l.url[strings.Index(l.url, "//")+2:]}, nil
+	scheme, rest, _ := strings.Cut(l.url, "://")
+	return []string{
+		floorName, "-c", strconv.Itoa(l.connections), "-d", l.duration.String(), fmt.Sprintf("-k=%t", l.keepAlive),
+		fmt.Sprintf("-tls=%t", scheme == "https"), "-groups", l.groups, "-rate", strconv.Itoa(l.rate), rest,
+	}, nil
 }
 
 // floorLoop is the state of that client.
@@ -50,6 +54,7 @@ type floorLoop struct {
 	length  int           // of a response, which all have
 	got     [64 << 10]int // bytes of the current response by socket
 	timers  map[int]bool  // descriptors of timers
+	secure  *secureFloor  // nil without TLS
 	events  [256]syscall.EpollEvent
 	buffer  [64 << 10]byte
 	done    int64
@@ -61,6 +66,8 @@ func floorMain(args []string) (figures, error) {
 	connections := flags.Int("c", 25, "Connections.")
 	duration := flags.Duration("d", 3*time.Second, "Duration.")
 	keep := flags.Bool("k", true, "Keep connections.")
+	secure := flags.Bool("tls", false, "Use TLS.")
+	groups := flags.String("groups", "", "Groups for the key exchange of TLS.")
 	rate := flags.Int("rate", 0, "Requests per second of open load.")
 	if err := flags.Parse(args); err != nil {
 		return figures{}, err
@@ -80,8 +87,19 @@ func floorMain(args []string) (figures, error) {
 	if l.poller, err = syscall.EpollCreate1(0); err != nil {
 		return figures{}, err
 	}
+	if *secure {
+		if l.secure, err = newSecureFloor(*groups); err != nil {
+			return figures{}, err
+		}
+	}
 	start := time.Now()
 	for range *connections {
+		if *secure {
+			if err := l.connectSecure(); err != nil {
+				return figures{}, err
+			}
+			continue
+		}
 		s, err := l.connect()
 		if err == nil && !l.open {
 			err = l.send(s)
@@ -132,9 +150,11 @@ func (l *floorLoop) register(fd int) error {
 	return err
 }
 
-func (l *floorLoop) send(s int) error {
-	n, err := call(syscall.SYS_SENDTO, uintptr(s), uintptr(unsafe.Pointer(&l.request[0])), uintptr(len(l.request)), syscall.MSG_NOSIGNAL, 0)
-	if err == nil && n != len(l.request) {
+func (l *floorLoop) send(s int) error { return sendAll(s, l.request) }
+
+func sendAll(s int, p []byte) error {
+	n, err := call(syscall.SYS_SENDTO, uintptr(s), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), syscall.MSG_NOSIGNAL, 0)
+	if err == nil && n != len(p) {
 		err = errors.New("a request was sent partly")
 	}
 	return err
@@ -198,10 +218,15 @@ func (l *floorLoop) wait() error {
 		return err
 	}
 	for i := range max(n, 0) {
-		if fd := int(l.events[i].Fd); !l.timers[fd] {
-			if err := l.receive(fd); err != nil {
-				return err
-			}
+		switch fd := int(l.events[i].Fd); {
+		case l.timers[fd]:
+		case l.secure != nil:
+			err = l.handleSecure(fd)
+		default:
+			err = l.receive(fd)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -32,21 +32,29 @@ func floor(t *testing.T, args ...string) (figures, string, error) {
 
 // TestFloor compares what the client counts with what a server saw.
 func TestFloor(t *testing.T) {
-	for name, option := range map[string]string{"keep-alive": "-k=true", "a connection for each request": "-k=false", "open load": "-rate=1000"} {
+	for name, options := range map[string][]string{
+		"keep-alive": {"-k=true"}, "a connection for each request": {"-k=false"}, "open load": {"-rate=1000"},
+		"TLS": {"-tls"}, "TLS, a connection for each request": {"-tls", "-k=false"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var served atomic.Int64
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			start := httptest.NewServer
+			if options[0] == "-tls" {
+				start = httptest.NewTLSServer
+			}
+			server := start(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				served.Add(1)
 				w.Header()["Date"] = nil
 				w.Header().Set("Content-Length", "5")
 				_, _ = w.Write([]byte("hello")) // the client counts what arrives
 			}))
 			defer server.Close()
-			got, _, err := floor(t, "-c", "3", "-d", "200ms", option, strings.TrimPrefix(server.URL, "http://")+"/x")
+			_, address, _ := strings.Cut(server.URL, "://")
+			got, output, err := floor(t, append(append([]string{"-c", "3", "-d", "200ms"}, options...), address+"/x")...)
 			if err != nil || got.requests == 0 || got.requests > served.Load() || served.Load() > got.requests+3 {
-				t.Errorf("%+v, %v; the server served %d requests", got, err, served.Load())
+				t.Errorf("%+v, %v: %s; the server served %d requests", got, err, output, served.Load())
 			}
-			if option == "-rate=1000" && got.requests != 200 {
+			if options[0] == "-rate=1000" && got.requests != 200 {
 				t.Errorf("%d requests, want those of 200 ms at 1000/s", got.requests)
 			}
 		})

@@ -171,7 +171,7 @@ func (s *settings) toolsFor(c *benchCase) []tool {
 	}
 	return slices.DeleteFunc(all, func(t tool) bool {
 		chosen := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(t.name, prefix) })
-		return !chosen || c.tls && t.withoutTLS || c.streams > 0 && !t.http2 || c.streams == 0 && !t.http1
+		return !chosen || c.streams > 0 && !t.http2 || c.streams == 0 && !t.http1
 	})
 }
 

@@ -84,7 +84,7 @@ func TestArguments(t *testing.T) {
 	l := &load{url: "https://127.0.0.1:1/1k", connections: 25, duration: 3 * time.Second, expected: 500, directory: t.TempDir(), groups: "P-256,P-384"}
 	want := map[string]string{
 		"wrk": "-t1 -c25 -d3s -H Connection: close", "ab": "-q -t 3 -n 100000000 -c 25 https", "h2load --h1": "--groups=P-256:P-384 -H connection: close -n500",
-		"hey": "-disable-keepalive", "floor": "floor -c 25 -d 3s -k=false -rate 0 127.0.0.1:1/1k", "assay-load": "run -o json", "k6, bodies discarded": "run --quiet", "siege -b": "-b -c25 -t3S",
+		"hey": "-disable-keepalive", "floor": "floor -c 25 -d 3s -k=false -tls=true -groups P-256,P-384 -rate 0 127.0.0.1:1/1k", "assay-load": "run -o json", "k6, bodies discarded": "run --quiet", "siege -b": "-b -c25 -t3S",
 	}
 	for _, tool := range tools("") {
 		args, err := tool.arguments(l)

@@ -38,7 +38,6 @@ type tool struct {
 	program string
 	// http1, http2 and openLoad report which loads it can make.
 	http1, http2, openLoad bool
-	withoutTLS             bool // it can make loads without TLS only
 	// arguments returns its command line for a load.
 	arguments func(l *load) ([]string, error)
 	// environment is added to this program's environment.
