@@ -17,27 +17,24 @@ import (
 // writes between two of them.
 type readCounter struct {
 	net.Conn
-	reader *bufio.Reader
 	reads  int
+	buffer [1 << 16]byte
+	rest   []byte // of the last read
 }
 
-func countReads(conn net.Conn) *readCounter {
-	c := &readCounter{Conn: conn}
-	c.reader = bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
-		n, err := conn.Read(p)
-		if n > 0 {
-			c.reads++
+func (c *readCounter) Read(p []byte) (int, error) {
+	if len(c.rest) == 0 {
+		n, err := c.Conn.Read(c.buffer[:])
+		if n == 0 {
+			return 0, err
 		}
-		return n, err
-	}), 1<<16)
-	return c
+		c.reads++
+		c.rest = c.buffer[:n]
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
 }
-
-func (c *readCounter) Read(p []byte) (int, error) { return c.reader.Read(p) }
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestLastFlightWithRequest checks how many times the client writes until its first request has arrived: once for each flight that the
 // server responds to, and once for the last flight and the request together if it doesn't.
@@ -59,7 +56,7 @@ func TestLastFlightWithRequest(t *testing.T) {
 			test.server.Certificates = []tls.Certificate{own.Certificate}
 			writes, broken := make(chan int, 4), make(chan error, 4)
 			server := misbehave(t, func(conn net.Conn) {
-				counter := countReads(conn)
+				counter := &readCounter{Conn: conn}
 				secure := tls.Server(counter, test.server)
 				_, err := http.ReadRequest(bufio.NewReader(secure))
 				writes <- counter.reads
@@ -72,7 +69,11 @@ func TestLastFlightWithRequest(t *testing.T) {
 			p := planTLS(1, 4, session.TLS{Resume: test.resume})
 			p.KeepAlive = false
 			got := driveTLS(t, p, server.address, tlstest.Files{Server: own.PEM()})
-			if got.Succeeded() != 4 || got.TLSResumed != map[bool]int64{true: 3}[test.resume] {
+			resumed := int64(0)
+			if test.resume {
+				resumed = 3
+			}
+			if got.Succeeded() != 4 || got.TLSResumed != resumed {
 				t.Errorf("counts %+v", got.Counts)
 			}
 			for i := range 4 {

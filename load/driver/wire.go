@@ -15,7 +15,7 @@ type wire interface {
 	writeAndWait(p []byte, at, epoch, limit time.Time) (n int, written time.Duration, err error)
 	// setLimit sets the time at which reads and writes fail.
 	setLimit(limit time.Time)
-	// startBuffering makes writes append to a buffer until stopBuffering returns it.
+	// startBuffering makes writes append to a buffer until stopBuffering returns it. It keeps what is buffered already.
 	startBuffering()
 	stopBuffering() []byte
 	// hasEnded reports whether the server has closed or reset the connection.

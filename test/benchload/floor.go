@@ -88,6 +88,9 @@ func floorMain(args []string) (figures, error) {
 		return figures{}, err
 	}
 	if *secure {
+		if l.open {
+			return figures{}, errors.New("open load with TLS isn't supported")
+		}
 		if l.secure, err = newSecureFloor(*groups); err != nil {
 			return figures{}, err
 		}

@@ -16,15 +16,14 @@ import (
 	"github.com/assay-dev/assay/internal/cipher"
 )
 
-// secureFloor is what a floorLoop has with TLS: package crypto/tls on each connection, which expects a connection that waits. Therefore each
-// is a coroutine, as in assay-load. What the client writes is sent when it has to wait, so that the last flight of a handshake and the
-// first request are one segment.
+// secureFloor holds what a floorLoop needs for TLS. Package crypto/tls blocks while it waits for bytes, so that each connection runs in a
+// coroutine, as in assay-load. Writes are sent before the next read: the last flight of a handshake and the first request are one segment.
 type secureFloor struct {
 	config   tls.Config
 	bySocket map[int]*floorConn
 }
 
-// newSecureFloor returns the state for a list of groups, and sets the runtime for the garbage of handshakes as assay-load does.
+// newSecureFloor returns a secureFloor that offers a list of groups. It tunes the garbage collector as assay-load does for handshakes.
 func newSecureFloor(groups string) (*secureFloor, error) {
 	f := &secureFloor{config: tls.Config{InsecureSkipVerify: true}, bySocket: map[int]*floorConn{}}
 	if groups == "" {
@@ -49,7 +48,7 @@ type floorConn struct {
 	fd   int
 	// ready reports whether bytes may have arrived since the last read.
 	ready bool
-	// unsent is what has been written since the last read.
+	// unsent holds the bytes that were written since the last read.
 	unsent []byte
 	// yield makes the coroutine wait for an event, and resume runs it until it waits again or fails.
 	yield  func(error) bool
