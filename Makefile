@@ -291,7 +291,7 @@ vulncheck: ## Look for known vulnerabilities in what both modules call; VULN_DB=
 	@hack/vulncheck.sh
 
 .PHONY: verify
-verify: ## Fail unless all is generated, formatted, tidy and free of lint
+verify: ## Fail unless all is generated, formatted, tidy, free of lint and within the budget of lines
 	@hack/verify.sh
 
 ##@ Tests
@@ -299,7 +299,7 @@ verify: ## Fail unless all is generated, formatted, tidy and free of lint
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
-	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./test/release/... ./hack/docs/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./test/release/... ./hack/budget/... ./hack/docs/...
 	@cd load && go test ./...
 
 .PHONY: test-api

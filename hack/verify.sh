@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Generates, formats and tidies everything, and fails if that changes a file. Then
-# runs the linters. Uncommitted changes are allowed. The generated changes are kept
-# for you to commit.
+# compares the size of the code with its budget and runs the linters. Uncommitted
+# changes are allowed. The generated changes are kept for you to commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,4 +26,5 @@ if [[ $before != "$after" ]]; then
   exit 1
 fi
 
+go run ./hack/budget
 make --no-print-directory lint
