@@ -28,7 +28,7 @@ func (s *settings) calls(ctx context.Context, server *server, directory string) 
 		return fmt.Errorf("find perf: %w. Install it with make bench-deps", err)
 	}
 	fmt.Printf("\n| case | tool | system calls per request | of them |\n| --- | --- | --: | --- |\n")
-	for _, c := range s.chosenCases() {
+	for _, c := range s.chosen {
 		if c.open {
 			continue
 		}

@@ -3,11 +3,6 @@
 // in one session of interleaved runs. The server is an nginx that it starts on one CPU.
 // The tools run on another CPU, over loopback.
 //
-//	benchload          all cases
-//	benchload -quick   one short round of each
-//	benchload memory   the client's memory over time
-//	benchload calls    the system calls of a request, as the kernel counts them
-//
 // It only runs assay-load and k6 as programs and imports nothing of them.
 package main
 
@@ -17,13 +12,25 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/assay-dev/assay/test/harness"
 )
+
+const help = `Usage: benchload [flags] [memory | calls]
+
+Measures what a request costs a load generator: the CPU time of its process divided by the number of
+requests, for assay-load and well-known tools in one session of interleaved runs.
+
+Examples:
+  benchload          all cases
+  benchload -quick   one short round of each
+  benchload memory   the client's memory over time
+  benchload calls    the system calls of a request, as the kernel counts them
+`
 
 // settings holds the flags.
 type settings struct {
@@ -33,6 +40,7 @@ type settings struct {
 	cache, against       string
 	groups               string
 	serverCPU, clientCPU int
+	chosen               []benchCase
 }
 
 func main() {
@@ -52,17 +60,12 @@ func main() {
 	flag.IntVar(&s.serverCPU, "server-cpu", 0, "CPU of the server.")
 	flag.IntVar(&s.clientCPU, "client-cpu", 1, "CPU of the tools.")
 	quick := flag.Bool("quick", false, "One round of 2 s each: about two minutes.")
-	flag.Parse()
-	if *quick {
-		s.rounds, s.duration = 1, 2*time.Second
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, &s, flag.Args())
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "benchload:", err)
-		os.Exit(1)
-	}
+	(&harness.Program{Name: "benchload", Help: help, Args: "what to measure", Run: func(ctx context.Context, args []string) error {
+		if *quick {
+			s.rounds, s.duration = 1, 2*time.Second
+		}
+		return run(ctx, &s, args)
+	}}).Main()
 }
 
 func caseNames() []string {
@@ -76,6 +79,10 @@ func caseNames() []string {
 func run(ctx context.Context, s *settings, args []string) error {
 	if s.duration < time.Second || s.rounds < 1 || max(s.serverCPU, s.clientCPU) >= runtime.NumCPU() {
 		return errors.New("-rounds must be at least 1, -duration at least 1s, and -server-cpu and -client-cpu numbers of existing CPUs")
+	}
+	var err error
+	if s.chosen, err = harness.Choose(s.cases, cases, func(c *benchCase, name string) bool { return c.name == name }); err != nil {
+		return fmt.Errorf("-cases: %w", err)
 	}
 	directory, err := os.MkdirTemp("", "benchload-")
 	if err != nil {
@@ -100,23 +107,8 @@ func run(ctx context.Context, s *settings, args []string) error {
 	return fmt.Errorf("unknown argument %q: use memory, calls or none", strings.Join(args, " "))
 }
 
-// chosenCases returns the cases that the flag selects.
-func (s *settings) chosenCases() []benchCase {
-	if s.cases == "" {
-		return cases
-	}
-	names := strings.Split(s.cases, ",")
-	var chosen []benchCase
-	for _, c := range cases {
-		if slices.Contains(names, c.name) {
-			chosen = append(chosen, c)
-		}
-	}
-	return chosen
-}
-
 func (s *settings) compareAll(ctx context.Context, server *server, directory string) error {
-	for _, c := range s.chosenCases() {
+	for _, c := range s.chosen {
 		if err := s.compare(ctx, server, directory, &c); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ var memoryCases = []string{"1k", "1k-1000"}
 // first thirtieth of the time, which is a minute of half an hour.
 func (s *settings) memory(ctx context.Context, server *server, directory string) error {
 	t := assayLoadTool(s.cache)
-	for _, c := range s.chosenCases() {
+	for _, c := range s.chosen {
 		if !slices.Contains(memoryCases, c.name) {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // benchCase is a load to compare the tools with.
@@ -116,26 +118,21 @@ func writeCase(w io.Writer, c *benchCase, rows []row) {
 		}
 		ratio := "-"
 		if len(ratios) > 0 {
-			ratio = fmt.Sprintf("%.2f", median(ratios))
+			ratio = fmt.Sprintf("%.2f", harness.Median(ratios))
 		}
-		_, _ = fmt.Fprintf(w, format, r.tool, fmt.Sprintf("%.1f", median(costs)), fmt.Sprintf("%.1f–%.1f", slices.Min(costs), slices.Max(costs)),
-			ratio, fmt.Sprintf("%.0f", median(rates)), fmt.Sprintf("%.0f", slices.Max(peaks)),
-			fmt.Sprintf("%.1f", median(switches)), fmt.Sprintf("%.1f", median(faults)), fmt.Sprint(len(costs)))
+		_, _ = fmt.Fprintf(w, format, r.tool, fmt.Sprintf("%.1f", harness.Median(costs)), fmt.Sprintf("%.1f–%.1f", slices.Min(costs), slices.Max(costs)),
+			ratio, fmt.Sprintf("%.0f", harness.Median(rates)), fmt.Sprintf("%.0f", slices.Max(peaks)),
+			fmt.Sprintf("%.1f", harness.Median(switches)), fmt.Sprintf("%.1f", harness.Median(faults)), fmt.Sprint(len(costs)))
 		if len(load) > 0 && len(loadRatios) > 0 {
-			_, _ = fmt.Fprintf(w, format, "  without startup", fmt.Sprintf("%.1f", median(load)), fmt.Sprintf("%.1f–%.1f", slices.Min(load), slices.Max(load)),
-				fmt.Sprintf("%.2f", median(loadRatios)), "", "", "", "", "")
+			_, _ = fmt.Fprintf(w, format, "  without startup", fmt.Sprintf("%.1f", harness.Median(load)), fmt.Sprintf("%.1f–%.1f", slices.Min(load), slices.Max(load)),
+				fmt.Sprintf("%.2f", harness.Median(loadRatios)), "", "", "", "", "")
 		}
 		if len(achieved) > 0 {
 			_, _ = fmt.Fprintf(w, "%s: achieved rate within %.3f%% of the target rate, p99 of the start delay %.0f µs (%.0f–%.0f).\n",
-				r.tool, max(slices.Max(achieved), -slices.Min(achieved)), median(delays), slices.Min(delays), slices.Max(delays))
+				r.tool, max(slices.Max(achieved), -slices.Min(achieved)), harness.Median(delays), slices.Min(delays), slices.Max(delays))
 		}
 		if failed > 0 {
 			_, _ = fmt.Fprintf(w, "%s had %d failed requests.\n", r.tool, failed)
 		}
 	}
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

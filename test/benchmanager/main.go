@@ -3,10 +3,6 @@
 // controller manager, in which this program plays the scheduler, the kubelet and the pods. No
 // container runs.
 //
-//	benchmanager           both cases
-//	benchmanager sessions  many clients, each of which sends a sample second per second
-//	benchmanager queue     many finished runs with artifacts, and a long queue of runs
-//
 // The pods are objects in the API server. Each has a session with the manager, which it opens with a
 // token that the API server issued for it. CPU time and memory are those of the manager's process,
 // as the kernel counts them. API calls are those in the API server's audit log.
@@ -18,14 +14,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
+	"slices"
+	"strings"
 	"time"
 
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/go-logr/logr"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // settings holds the flags.
@@ -43,7 +41,7 @@ type settings struct {
 const usage = `Usage: benchmanager [flags] [sessions] [queue]
 
 Measures the manager's CPU time, memory and API calls in two cases, and prints a Markdown table with
-the bounds. The exit code is 1 if a bound is missed.
+the bounds.
 
   sessions  -clients clients in -runs runs each send a sample second per second for -measurement.
   queue     -finished finished runs with artifacts and -queued waiting ones exist when the manager
@@ -58,8 +56,6 @@ Examples:
   benchmanager                                        both, about 15 minutes on two cores
   benchmanager -clients 100 -measurement 20s sessions a short look
   benchmanager -profile /tmp/cpu.pprof sessions       with a CPU profile of the manager
-
-Flags:
 `
 
 func main() {
@@ -79,51 +75,54 @@ func main() {
 	flag.IntVar(&s.finished, "finished", 10_000, "Finished runs of the case queue.")
 	flag.IntVar(&s.queued, "queued", 1000, "Waiting runs of the case queue.")
 	flag.IntVar(&s.turns, "turns", 20, "Runs of the case queue that are run.")
-	flag.Usage = func() {
-		_, _ = fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	flag.Parse()
 	ctrllog.SetLogger(logr.Discard()) // of envtest
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	missed, err := run(ctx, &s, flag.Args())
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "benchmanager:", err)
-		os.Exit(1)
-	}
-	if missed {
-		fmt.Fprintln(os.Stderr, "benchmanager: a bound is missed")
-		os.Exit(1)
-	}
+	(&harness.Program{Name: "benchmanager", Help: usage, Args: "cases", Run: func(ctx context.Context, names []string) error {
+		return run(ctx, &s, names)
+	}}).Main()
 }
 
-// cases are the measurements by name.
-var cases = map[string]func(context.Context, *settings) ([]row, error){"sessions": measureSessions, "queue": measureQueue}
+// measurement measures one case.
+type measurement struct {
+	name    string
+	measure func(context.Context, *settings, *harness.Checks) error
+}
 
-func run(ctx context.Context, s *settings, names []string) (missed bool, err error) {
+var cases = []measurement{{"sessions", measureSessions}, {"queue", measureQueue}}
+
+func run(ctx context.Context, s *settings, names []string) error {
 	if s.clients < 1 || s.runs < 1 || s.clients%s.runs != 0 || s.queued < s.turns || s.turns < 1 || s.measurement < 5*time.Second {
-		return false, errors.New("invalid flags: -clients must be a multiple of -runs, -queued at least -turns, and -measurement at least 5s")
+		return errors.New("invalid flags: -clients must be a multiple of -runs, -queued at least -turns, and -measurement at least 5s")
 	}
-	if len(names) == 0 {
-		names = []string{"sessions", "queue"}
+	chosen, err := harness.Choose(strings.Join(names, ","), cases, func(m *measurement, name string) bool { return m.name == name })
+	if err != nil {
+		return fmt.Errorf("%w (the cases are sessions and queue)", err)
 	}
-	t := newTable()
-	for _, name := range names {
-		measure := cases[name]
-		if measure == nil {
-			return false, fmt.Errorf("unknown case %q: use sessions or queue", name)
+	before := harness.LoadAverage()
+	var checks harness.Checks
+	for _, c := range chosen {
+		if err := c.measure(ctx, s, &checks); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		rows, err := measure(ctx, s)
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", name, err)
-		}
-		t.rows = append(t.rows, rows...)
 	}
-	return t.print(os.Stdout), nil
+	fmt.Printf("%s:\n\n%s", harness.Machine(before), checks.Table())
+	return checks.Err()
 }
 
 // step tells the user what is being done.
 func step(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+}
+
+func cores(n float64) string          { return fmt.Sprintf("%.2f cores", n) }
+func mebibytes(n int64) string        { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
+func count(n float64) string          { return fmt.Sprintf("%.4g", n) }
+func duration(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+// quantile returns the smallest of the values that at least share of all do not exceed.
+func quantile(values []time.Duration, share float64) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(0, int(float64(len(sorted))*share+0.999999)-1)]
 }

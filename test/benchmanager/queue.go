@@ -17,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // The bounds of the case queue.
@@ -35,92 +36,91 @@ const (
 
 // measureQueue measures a manager that starts with many finished and many waiting runs, and gives the
 // lane to some of these.
-func measureQueue(ctx context.Context, s *settings) (rows []row, err error) {
+func measureQueue(ctx context.Context, s *settings, checks *harness.Checks) (err error) {
 	step("queue: start the API server")
 	c, err := startCluster(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	template, stored, err := c.template(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("run the template: %w", err)
+		return fmt.Errorf("run the template: %w", err)
 	}
 	size := len(stored.BinaryData[artifact.Key])
 	step("queue: create %d finished runs with artifacts of %d bytes, and %d waiting ones", s.finished, size, s.queued)
 	if err := c.seed(ctx, s, template, stored); err != nil {
-		return nil, fmt.Errorf("create runs: %w", err)
+		return fmt.Errorf("create runs: %w", err)
 	}
 	_, from, err := c.calls(0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w, err := c.watchRuns(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, err := c.startManager(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
 	if err := c.await(ctx, nil, p, func() (bool, error) { return len(w.admissions()) > 0, nil }); err != nil {
-		return nil, fmt.Errorf("wait for the first admission: %w", err)
+		return fmt.Errorf("wait for the first admission: %w", err)
 	}
 	first := w.admissions()[0].at.Sub(p.started)
 	step("queue: the first run was admitted after %s", duration(first))
 	startup, from, err := c.settle(ctx, p, from)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	idle, err := p.used()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	step("queue: %d API calls to start; %d runs get the lane (RSS %s, at most %s)", startup.total(), s.turns, mebibytes(idle.resident), mebibytes(idle.peak))
 	if s.profile != "" {
 		if err := p.profile(ctx, s.profile, time.Second); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	k, err := c.startKubelet(ctx, p, newFigures(queueSeconds))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.await(ctx, k, p, func() (bool, error) { return len(w.admissions()) > s.turns, nil }); err != nil {
-		return nil, fmt.Errorf("wait for the runs: %w", err)
+		return fmt.Errorf("wait for the runs: %w", err)
 	}
 	counted, _, err := c.calls(from)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	end, err := p.used()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var waits []time.Duration
 	for i, a := range w.admissions()[:s.turns] {
 		run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.run}}
 		if ok, err := c.succeeded(ctx, run); err != nil || !ok {
-			return nil, errors.Join(err, fmt.Errorf("run %s finished: %t", a.run, ok))
+			return errors.Join(err, fmt.Errorf("run %s finished: %t", a.run, ok))
 		}
 		waits = append(waits, w.admissions()[i+1].at.Sub(later(k.lastGone(a.run), w.finished(a.run))))
 	}
 	what := fmt.Sprintf("%d finished runs with artifacts of %d KiB, %d waiting", s.finished, size>>10, s.queued)
-	return []row{
-		bounded(what+": start of the process to the first admission", first, maxStart, duration),
-		bounded("peak RSS", end.peak, maxResident, mebibytes),
-		noted("RSS after the start", mebibytes(idle.resident)),
-		noted("CPU time of the start", idle.cpu.Round(10*time.Millisecond).String()),
-		noted("API calls of the start", fmt.Sprintf("%d: %s", startup.total(), startup.per(1))),
-		noted(fmt.Sprintf("lane free to the next run admitted, median of %d", s.turns), duration(quantile(waits, 0.5))),
-		bounded("the same, longest", slices.Max(waits), maxAdmission, duration),
-		bounded(fmt.Sprintf("API calls per run of %d clients and %d s", queueClients, queueSeconds), float64(counted.total())/float64(s.turns), maxCalls, count),
-		noted("by kind", counted.per(s.turns)),
-		noted("CPU time per run", ((end.cpu - idle.cpu) / time.Duration(s.turns)).Round(time.Millisecond).String()),
-	}, nil
+	harness.AtMost(checks, what+": start of the process to the first admission", first, maxStart, duration)
+	harness.AtMost(checks, "peak RSS", end.peak, maxResident, mebibytes)
+	checks.Value("RSS after the start", mebibytes(idle.resident))
+	checks.Value("CPU time of the start", idle.cpu.Round(10*time.Millisecond).String())
+	checks.Value("API calls of the start", fmt.Sprintf("%d: %s", startup.total(), startup.per(1)))
+	checks.Value(fmt.Sprintf("lane free to the next run admitted, median of %d", s.turns), duration(quantile(waits, 0.5)))
+	harness.AtMost(checks, "the same, longest", slices.Max(waits), maxAdmission, duration)
+	harness.AtMost(checks, fmt.Sprintf("API calls per run of %d clients and %d s", queueClients, queueSeconds), float64(counted.total())/float64(s.turns), maxCalls, count)
+	checks.Value("by kind", counted.per(s.turns))
+	checks.Value("CPU time per run", ((end.cpu - idle.cpu) / time.Duration(s.turns)).Round(time.Millisecond).String())
+	return nil
 }
 
 func later(a, b time.Time) time.Time {

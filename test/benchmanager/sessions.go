@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -29,32 +30,32 @@ func newRun(name, lane string, clients, seconds int) *v1alpha1.BenchmarkRun {
 }
 
 // measureSessions measures the manager while many clients send a sample second per second.
-func measureSessions(ctx context.Context, s *settings) (rows []row, err error) {
+func measureSessions(ctx context.Context, s *settings, checks *harness.Checks) (err error) {
 	seconds, each := int(s.measurement.Seconds()), s.clients/s.runs
 	step("sessions: start the API server")
 	c, err := startCluster(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p, err := c.startManager(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
 	f := newFigures(seconds)
 	k, err := c.startKubelet(ctx, p, f)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	step("sessions: create %d runs of %d clients", s.runs, each)
 	var runs []*v1alpha1.BenchmarkRun
 	for i := range s.runs {
 		run := newRun(fmt.Sprintf("run-%d", i), fmt.Sprintf("lane-%d", i), each, seconds)
 		if err := c.Create(ctx, run); err != nil {
-			return nil, err
+			return err
 		}
 		runs = append(runs, run)
 	}
@@ -66,48 +67,47 @@ func measureSessions(ctx context.Context, s *settings) (rows []row, err error) {
 			return false, nil
 		}
 	}); err != nil {
-		return nil, fmt.Errorf("wait for the measurement: %w", err)
+		return fmt.Errorf("wait for the measurement: %w", err)
 	}
 	joined, err := p.used()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	step("sessions: measure for %s (the manager has used %s of CPU time and %s)", s.measurement, joined.cpu.Round(time.Millisecond), mebibytes(joined.peak))
 	loaded, err := c.load(ctx, s, p, s.measurement-2*settling)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, run := range runs {
 		if err := c.await(ctx, k, p, func() (bool, error) { return c.succeeded(ctx, run) }); err != nil {
-			return nil, fmt.Errorf("wait for the end of run %s: %w", run.Name, err)
+			return fmt.Errorf("wait for the end of run %s: %w", run.Name, err)
 		}
 	}
 	end, err := p.used()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	counted, _, err := c.calls(0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	step("sessions: %d seconds merged; %d attempts to connect were repeated (%v)", len(f.delays), f.retries, f.lastRetry)
 	if len(f.delays) < s.clients*(seconds-1) {
-		return nil, fmt.Errorf("only %d of %d seconds were acknowledged", len(f.delays), s.clients*seconds)
+		return fmt.Errorf("only %d of %d seconds were acknowledged", len(f.delays), s.clients*seconds)
 	}
 	what := fmt.Sprintf("%d clients in %d runs, %s", s.clients, s.runs, s.measurement)
-	return []row{
-		bounded(what+": CPU during the measurement", loaded, maxCores, cores),
-		bounded("peak RSS", end.peak, maxResident, mebibytes),
-		noted("peak RSS before the measurement", mebibytes(joined.peak)),
-		noted("CPU time of the whole run", end.cpu.Round(10*time.Millisecond).String()),
-		noted("end of a second to merged and acknowledged, median", duration(quantile(f.delays, 0.5))),
-		noted("the same, p99", duration(quantile(f.delays, 0.99))),
-		bounded("the same, longest", slices.Max(f.delays), maxDelay, duration),
-		noted("API calls per client", count(float64(counted.total())/float64(s.clients))),
-		noted("by kind, per run", counted.per(s.runs)),
-	}, nil
+	harness.AtMost(checks, what+": CPU during the measurement", loaded, maxCores, cores)
+	harness.AtMost(checks, "peak RSS", end.peak, maxResident, mebibytes)
+	checks.Value("peak RSS before the measurement", mebibytes(joined.peak))
+	checks.Value("CPU time of the whole run", end.cpu.Round(10*time.Millisecond).String())
+	checks.Value("end of a second to merged and acknowledged, median", duration(quantile(f.delays, 0.5)))
+	checks.Value("the same, p99", duration(quantile(f.delays, 0.99)))
+	harness.AtMost(checks, "the same, longest", slices.Max(f.delays), maxDelay, duration)
+	checks.Value("API calls per client", count(float64(counted.total())/float64(s.clients)))
+	checks.Value("by kind, per run", counted.per(s.runs))
+	return nil
 }
 
 // load returns how many CPUs the manager uses for some time from now on, after it has settled.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -45,7 +45,7 @@ func showCapacity(ctx context.Context, s *stage) error {
 		}
 		for j := range round.Runs {
 			r := &round.Runs[j]
-			s.note("%-26s %6d/s achieved %8.2f/s %s %s", r.Name, r.Load, r.Achieved, r.Outcome, r.Message)
+			s.Note("%-26s %6d/s achieved %8.2f/s %s %s", r.Name, r.Load, r.Achieved, r.Outcome, r.Message)
 		}
 		s.check(fmt.Sprintf("search %d of %d, %d requests/s", i+1, s.rounds, known), describeCapacity(&found, known),
 			fmt.Sprintf("within %d%%, limited by the server", capacityTolerance), foundCapacity(&found, known))
@@ -61,7 +61,7 @@ func knownCapacity(search int) int {
 }
 
 func capacityBenchmark(s *stage, name string, known int) *v1alpha1.Benchmark {
-	b := s.newBenchmark(name, wrapper.NewRun("", "", local.ServerImage).TargetResources("400m", "128Mi").
+	b := s.newBenchmark(name, wrapper.NewRun("", "", harness.ServerImage).TargetResources("400m", "128Mi").
 		Clients(1, "700m", "256Mi").Path(fmt.Sprintf("/limited/%d/100", known)).Rate(capacityFrom, trialSeconds).KeepAlive(v1alpha1.Enabled).
 		Threshold(v1alpha1.MetricErrorRate, maxRefused))
 	b.Spec.Capacity = &v1alpha1.Capacity{

@@ -46,7 +46,7 @@ func showIdentical(ctx context.Context, s *stage) error {
 		s.check(fmt.Sprintf("round %d of %d", number+1, s.rounds), concluded(round),
 			fmt.Sprintf("%d blocks, never better or worse", identicalBlocks), neverDiffers(round, identicalBlocks))
 		if number == 0 && len(round.Runs) > 0 {
-			s.note("%s, CPUs of the target: %s", round.Runs[0].Conditions.Kernel, round.Runs[0].Conditions.CPUExclusivity)
+			s.Note("%s, CPUs of the target: %s", round.Runs[0].Conditions.Kernel, round.Runs[0].Conditions.CPUExclusivity)
 		}
 	}
 	if failed == nil {
@@ -56,7 +56,7 @@ func showIdentical(ctx context.Context, s *stage) error {
 		if err := writeNoise(s.noise, all, identicalMetrics); err != nil {
 			return errors.Join(failed, err)
 		}
-		s.note("%d runs written to %s", len(all), s.noise)
+		s.Note("%d runs written to %s", len(all), s.noise)
 	}
 	return failed
 }
@@ -93,11 +93,11 @@ func valid(runs []benchmark.Run) []benchmark.Run {
 func (s *stage) noteEffects(round *benchmark.Round) {
 	for i := range round.Effects {
 		e := &round.Effects[i]
-		s.note("%-20s %-34s %s", e.Metric, describe(e), benchmark.Phrase(e.Word))
+		s.Note("%-20s %-34s %s", e.Metric, describe(e), benchmark.Phrase(e.Word))
 	}
 	for i := range round.Runs {
 		if r := &round.Runs[i]; !r.Valid {
-			s.note("%s was invalid: %s", r.Name, r.Message)
+			s.Note("%s was invalid: %s", r.Name, r.Message)
 		}
 	}
 }

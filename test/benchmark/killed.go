@@ -16,7 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -37,7 +37,7 @@ func showKilled(ctx context.Context, s *stage) error {
 	if err := s.Create(ctx, b); err != nil {
 		return err
 	}
-	if err := local.Await(ctx, restartLimit, func(ctx context.Context) error {
+	if err := harness.Await(ctx, restartLimit, func(ctx context.Context) error {
 		if err := s.get(ctx, b); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func showKilled(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.check("kills during the round", fmt.Sprint(kills), fmt.Sprint(s.kills), kills == s.kills)
-	if err := local.Await(ctx, killedLimit, func(ctx context.Context) error { return s.ended(ctx, b, 1) }); err != nil {
+	if err := harness.Await(ctx, killedLimit, func(ctx context.Context) error { return s.ended(ctx, b, 1) }); err != nil {
 		return err
 	}
 	round, err := s.stored(ctx, b)
@@ -62,7 +62,7 @@ func showKilled(ctx context.Context, s *stage) error {
 	}
 	s.noteEffects(round)
 	seen := s.seen.all()
-	s.note("between Finished and the next run's first pod, with killed managers: %s", describePauses(pauses(seen)))
+	s.Note("between Finished and the next run's first pod, with killed managers: %s", describePauses(pauses(seen)))
 
 	problems := append(incomplete(round, 2, killedBlocks), madeAgain(round, seen)...)
 	measured := fmt.Sprintf("%d runs in the artifact, %d created", len(round.Runs), len(seen))
@@ -85,7 +85,7 @@ func showKilled(ctx context.Context, s *stage) error {
 // killedBenchmark compares a server with one that takes twice as long.
 func killedBenchmark(s *stage) *v1alpha1.Benchmark {
 	const fast, slow = "/fixed/10000/100", "/fixed/20000/100"
-	b := s.newBenchmark("killed", wrapper.NewRun("", "", local.ServerImage).TargetResources("300m", "128Mi").
+	b := s.newBenchmark("killed", wrapper.NewRun("", "", harness.ServerImage).TargetResources("300m", "128Mi").
 		Clients(1, "500m", "128Mi").Path(fast).Seconds(4, 4).WarmupSeconds(2).KeepAlive(v1alpha1.Enabled))
 	b.Spec.Axes = []v1alpha1.Axis{pathAxis(fast, slow)}
 	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(killedBlocks))}
@@ -102,11 +102,11 @@ func (s *stage) killManagers(ctx context.Context, b *v1alpha1.Benchmark) (kills 
 	random := rand.New(rand.NewPCG(s.seed, 0))
 	began := time.Now()
 	for kills < s.kills {
-		if err := local.Await(ctx, restartLimit, s.leads); err != nil {
+		if err := harness.Await(ctx, restartLimit, s.leads); err != nil {
 			return kills, err
 		}
-		local.Sleep(ctx, time.Duration(random.Int64N(int64(maxUntilKill))))
-		if err := local.Retry(ctx, func(ctx context.Context) error { return s.get(ctx, b) }); err != nil {
+		harness.Sleep(ctx, time.Duration(random.Int64N(int64(maxUntilKill))))
+		if err := harness.Retry(ctx, func(ctx context.Context) error { return s.get(ctx, b) }); err != nil {
 			return kills, err
 		}
 		if !benchmark.IsActive(b) {
@@ -117,7 +117,7 @@ func (s *stage) killManagers(ctx context.Context, b *v1alpha1.Benchmark) (kills 
 			return kills, err
 		}
 		kills++
-		s.note("kill %d after %s, %s", kills, time.Since(began).Round(100*time.Millisecond), during)
+		s.Note("kill %d after %s, %s", kills, time.Since(began).Round(100*time.Millisecond), during)
 	}
 	return kills, nil
 }
@@ -129,7 +129,7 @@ func (s *stage) leads(ctx context.Context) error {
 		return err
 	}
 	var lease coordinationv1.Lease
-	if err := s.Get(ctx, client.ObjectKey{Namespace: local.OperatorNamespace, Name: managerLease}, &lease); err != nil {
+	if err := s.Get(ctx, client.ObjectKey{Namespace: harness.OperatorNamespace, Name: managerLease}, &lease); err != nil {
 		return err
 	}
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != pod.Name {
@@ -142,7 +142,7 @@ func (s *stage) leads(ctx context.Context) error {
 // lets a container that is killed a second time wait, longer each time.
 func (s *stage) killManager(ctx context.Context) error {
 	killed := 0
-	if err := local.Await(ctx, restartLimit, func(ctx context.Context) (err error) {
+	if err := harness.Await(ctx, restartLimit, func(ctx context.Context) (err error) {
 		killed, err = s.ManagerProcess(ctx)
 		return err
 	}); err != nil {
@@ -152,12 +152,12 @@ func (s *stage) killManager(ctx context.Context) error {
 		return fmt.Errorf("kill the manager: %w", err)
 	}
 	var restarted client.Object
-	if err := local.Await(ctx, restartLimit, func(ctx context.Context) error {
+	if err := harness.Await(ctx, restartLimit, func(ctx context.Context) error {
 		pod, err := s.Manager(ctx)
 		if err != nil {
 			return err
 		}
-		pid, err := local.Process(pod, local.ManagerContainer)
+		pid, err := harness.Process(pod, harness.ManagerContainer)
 		if err == nil && pid == killed {
 			err = errors.New("the manager was not restarted")
 		}
@@ -166,10 +166,10 @@ func (s *stage) killManager(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if err := local.Retry(ctx, func(ctx context.Context) error { return client.IgnoreNotFound(s.Delete(ctx, restarted)) }); err != nil {
+	if err := harness.Retry(ctx, func(ctx context.Context) error { return client.IgnoreNotFound(s.Delete(ctx, restarted)) }); err != nil {
 		return fmt.Errorf("replace the manager: %w", err)
 	}
-	return local.Await(ctx, restartLimit, func(ctx context.Context) error {
+	return harness.Await(ctx, restartLimit, func(ctx context.Context) error {
 		_, err := s.ManagerProcess(ctx)
 		return err
 	})

@@ -8,23 +8,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"slices"
-	"strings"
-	"syscall"
 	"time"
 
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const help = `Usage: benchmark [flags]
 
 Makes rounds of Benchmarks on the local cluster whose outcome is known, and prints what was
-measured with its bound. The exit code is 1 if a bound is missed, and 2 if a section could not be
-run.
+measured with its bound.
 
 Examples:
   make test-benchmark ARGS='-list'                        the sections
@@ -34,8 +29,6 @@ Examples:
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
 Nothing else must use the cluster meanwhile.
-
-Flags:
 `
 
 type options struct {
@@ -63,88 +56,62 @@ var sections = []section{
 }
 
 func main() {
-	os.Exit(run())
-}
-
-func run() int {
 	var o options
-	flag.Usage = func() {
-		_, _ = fmt.Fprint(flag.CommandLine.Output(), help)
-		flag.PrintDefaults()
-	}
 	flag.StringVar(&o.only, "only", "", "Sections, separated by commas; all if empty.")
 	flag.IntVar(&o.rounds, "rounds", 3, "Rounds of identical and slower, and capacity searches.")
 	flag.IntVar(&o.kills, "kills", 20, "Number of times that killed kills the manager.")
 	flag.Uint64Var(&o.seed, "seed", 1, "Seed of the times at which the manager is killed.")
 	flag.StringVar(&o.noise, "noise", "", "File for the figures of the runs of identical, as internal/statistics/testdata/noise.json has them.")
 	flag.BoolVar(&o.list, "list", false, "List the sections and exit.")
-	flag.Parse()
+	(&harness.Program{Name: "benchmark", Help: help, Run: func(ctx context.Context, _ []string) error { return run(ctx, &o) }}).Main()
+}
+
+func run(ctx context.Context, o *options) error {
+	chosen, err := choose(o.only)
+	if err != nil {
+		return err
+	}
+	if o.rounds < 1 || o.kills < 1 {
+		return errors.New("-rounds and -kills must be at least 1")
+	}
 	if o.list {
-		for _, s := range sections {
+		for _, s := range chosen {
 			fmt.Printf("%-10s %s\n", s.name, s.about)
 		}
-		return 0
+		return nil
 	}
-	chosen, err := choose(o.only)
-	if err == nil && (flag.NArg() > 0 || o.rounds < 1 || o.kills < 1) {
-		err = fmt.Errorf("-rounds and -kills must be at least 1, and there are no arguments: %v", flag.Args())
-	}
+	c, err := harness.Connect(harness.RequestTimeout)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "benchmark:", err)
-		return 2
+		return err
 	}
-	c, err := local.Connect()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "benchmark:", err)
-		return 2
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return showAll(ctx, c, &o, chosen)
+	return showAll(ctx, c, o, chosen)
 }
 
 // choose returns the sections with these names.
 func choose(names string) ([]section, error) {
-	if names == "" {
-		return sections, nil
-	}
-	var chosen []section
-	for name := range strings.SplitSeq(names, ",") {
-		i := slices.IndexFunc(sections, func(s section) bool { return s.name == strings.TrimSpace(name) })
-		if i < 0 {
-			return nil, fmt.Errorf("unknown section %q: see -list", name)
-		}
-		chosen = append(chosen, sections[i])
-	}
-	return chosen, nil
+	return harness.Choose(names, sections, func(s *section, name string) bool { return s.name == name })
 }
 
-// showAll shows the sections one after the other and returns the exit code.
-func showAll(ctx context.Context, c *local.Cluster, o *options, chosen []section) int {
-	began, code := time.Now(), 0
-	var checks []check
+// showAll shows the sections one after the other.
+func showAll(ctx context.Context, c *harness.Cluster, o *options, chosen []section) error {
+	began := time.Now()
+	var checks harness.Checks
+	var failed error
 	for i := range chosen {
 		fmt.Printf("%s: %s\n", chosen[i].name, chosen[i].about)
 		at := time.Now()
-		s, err := enter(ctx, c, o, chosen[i].name)
-		if err == nil {
-			err = chosen[i].show(ctx, s)
-			s.leave(ctx)
-			checks = append(checks, s.checks...)
-		}
+		err := enter(ctx, c, o, &checks, &chosen[i])
 		fmt.Printf("%s took %s\n\n", chosen[i].name, time.Since(at).Round(time.Second))
 		if ctx.Err() != nil {
-			return 130
+			return ctx.Err()
 		}
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "benchmark: %s: %s\n", chosen[i].name, err)
-			code = 2
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", chosen[i].name, err))
 		}
 	}
-	fmt.Print(table(checks))
-	fmt.Printf("in %s\n", time.Since(began).Round(time.Second))
-	if code == 0 && slices.ContainsFunc(checks, func(c check) bool { return !c.met }) {
-		code = 1
+	fmt.Printf("%s\nin %s\n", checks.Table(), time.Since(began).Round(time.Second))
+	if failed != nil {
+		return failed
 	}
-	return code
+	return checks.Err()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/validity"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -67,7 +67,7 @@ func showReversal(ctx context.Context, s *stage) error {
 
 // reversalBenchmark compares the two servers with a client that has a CPU limit.
 func reversalBenchmark(s *stage, name, cpu string, replace int32) *v1alpha1.Benchmark {
-	b := s.newBenchmark(name, wrapper.NewRun("", "", local.ServerImage).TargetResources("1", "256Mi").
+	b := s.newBenchmark(name, wrapper.NewRun("", "", harness.ServerImage).TargetResources("1", "256Mi").
 		Clients(1, cpu, "128Mi").Path(reversalFast).Seconds(reversalConnections, 4).WarmupSeconds(1).KeepAlive(v1alpha1.Enabled))
 	b.Spec.Axes = []v1alpha1.Axis{pathAxis(reversalFast, reversalSlow)}
 	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(reversalBlocks)), InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(replace)}}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -50,7 +50,7 @@ func showScheduled(ctx context.Context, s *stage) error {
 		return err
 	}
 	held := nextMinute(second.CompletionTime.Time)
-	local.Sleep(ctx, time.Until(held.Add(heldFor)))
+	harness.Sleep(ctx, time.Until(held.Add(heldFor)))
 	if err := s.get(ctx, b); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func showScheduled(ctx context.Context, s *stage) error {
 }
 
 func scheduledBenchmark(s *stage) *v1alpha1.Benchmark {
-	b := s.newBenchmark("scheduled", wrapper.NewRun("", "", local.ServerImage).Path("/fixed/10000/100").TargetResources("300m", "128Mi").
+	b := s.newBenchmark("scheduled", wrapper.NewRun("", "", harness.ServerImage).Path("/fixed/10000/100").TargetResources("300m", "128Mi").
 		Clients(1, "500m", "128Mi").Seconds(4, scheduledSeconds).KeepAlive(v1alpha1.Enabled))
 	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(1))}
 	b.Spec.Schedule = &v1alpha1.Schedule{Cron: "* * * * *"}
@@ -79,7 +79,7 @@ func scheduledBenchmark(s *stage) *v1alpha1.Benchmark {
 
 // awaitStart waits until a round has begun and its run was seen.
 func (s *stage) awaitStart(ctx context.Context, b *v1alpha1.Benchmark, number int64) error {
-	return local.Await(ctx, scheduledLimit, func(ctx context.Context) error {
+	return harness.Await(ctx, scheduledLimit, func(ctx context.Context) error {
 		if err := s.get(ctx, b); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (s *stage) awaitStart(ctx context.Context, b *v1alpha1.Benchmark, number in
 
 // awaitRound waits until a round has ended and returns it.
 func (s *stage) awaitRound(ctx context.Context, b *v1alpha1.Benchmark, number int64) (*v1alpha1.RoundStatus, error) {
-	err := local.Await(ctx, scheduledLimit, func(ctx context.Context) error { return s.ended(ctx, b, number) })
+	err := harness.Await(ctx, scheduledLimit, func(ctx context.Context) error { return s.ended(ctx, b, number) })
 	return b.Status.Round, err
 }
 

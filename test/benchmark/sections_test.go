@@ -235,13 +235,7 @@ func TestMinutes(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	s := testStage("x")
-	s.check("a", "1", "≤ 2", true)
-	s.check("b", "3", "≤ 2", false)
-	if got, want := table(s.checks), "section     measured  bound  \nx        a  1         ≤ 2    ok\nx        b  3         ≤ 2    MISSED\n\n2 bounds, 1 missed, "; got != want {
-		t.Errorf("%q", got)
-	}
+func TestDescribe(t *testing.T) {
 	if describe(&benchmark.Effect{Percent: ptr.To(9.9), LowPercent: ptr.To(8.0), HighPercent: ptr.To(12.0)}) != "+9.90% (+8.00% to +12.00%)" {
 		t.Error("an effect")
 	}

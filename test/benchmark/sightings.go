@@ -18,7 +18,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // maxPause bounds the time from the end of a run to the first pod of the next.
@@ -41,7 +41,7 @@ type sightings struct {
 }
 
 // watch watches the runs and pods of a namespace until ctx is done.
-func watch(ctx context.Context, c *local.Cluster, namespace string) (*sightings, error) {
+func watch(ctx context.Context, c *harness.Cluster, namespace string) (*sightings, error) {
 	watched, err := cache.New(c.Config, cache.Options{Scheme: c.Scheme(), DefaultNamespaces: map[string]cache.Config{namespace: {}}})
 	if err != nil {
 		return nil, err
@@ -130,8 +130,7 @@ func pauses(runs []sighting) (seen []time.Duration, unseen int) {
 func describePauses(seen []time.Duration, unseen int) string {
 	text := "none seen"
 	if n := len(seen); n > 0 {
-		median := (seen[(n-1)/2] + seen[n/2]) / 2
-		text = fmt.Sprintf("median %s, longest %s of %d", median.Round(time.Millisecond), seen[n-1].Round(time.Millisecond), n)
+		text = fmt.Sprintf("median %s, longest %s of %d", harness.Median(seen).Round(time.Millisecond), seen[n-1].Round(time.Millisecond), n)
 	}
 	if unseen > 0 {
 		text += ", " + strconv.Itoa(unseen) + " not seen"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -51,7 +51,7 @@ func showSlower(ctx context.Context, s *stage) error {
 		}
 		s.noteEffects(round)
 		if base := baseline(round); base > 0 {
-			s.note("mean latency of the faster server %.2f ms, so that %.2f%% is to be expected", base/1000, expectedPercent(base))
+			s.Note("mean latency of the faster server %.2f ms, so that %.2f%% is to be expected", base/1000, expectedPercent(base))
 		}
 		effect := effectOf(round, meanLatency)
 		s.check(fmt.Sprintf("round %d of %d", number+1, s.rounds),
@@ -63,7 +63,7 @@ func showSlower(ctx context.Context, s *stage) error {
 }
 
 func slowerBenchmark(s *stage) *v1alpha1.Benchmark {
-	b := s.newBenchmark("slower", wrapper.NewRun("", "", local.ServerImage).TargetResources("300m", "128Mi").
+	b := s.newBenchmark("slower", wrapper.NewRun("", "", harness.ServerImage).TargetResources("300m", "128Mi").
 		Clients(1, "500m", "128Mi").Path(randomPath(0)).Seconds(16, 4).WarmupSeconds(1).KeepAlive(v1alpha1.Enabled))
 	b.Spec.Axes = []v1alpha1.Axis{pathAxis(randomPath(0), randomPath(slowerPercent))}
 	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(slowerBlocks)), InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(10))}}

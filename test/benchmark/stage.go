@@ -3,55 +3,45 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // stage holds the namespace and the lane in which a section makes its Benchmark.
 type stage struct {
-	*local.Cluster
+	*harness.Cluster
 	*options
+	*harness.Checks
 	name      string
 	namespace string
 	seen      *sightings
-	checks    []check
-
-	stop context.CancelFunc // ends the watches of seen
 }
 
-// enter makes a namespace and watches it.
-func enter(ctx context.Context, c *local.Cluster, o *options, name string) (*stage, error) {
-	namespace, err := c.NewNamespace(ctx, "assay-benchmark-")
-	if err != nil {
-		return nil, err
-	}
-	s := &stage{Cluster: c, options: o, name: name, namespace: namespace}
-	ctx, s.stop = context.WithCancel(ctx)
-	if s.seen, err = watch(ctx, c, s.namespace); err != nil {
-		s.leave(ctx)
-		return nil, err
-	}
-	return s, nil
+// enter shows a section in a namespace of its own, which it watches.
+func enter(ctx context.Context, c *harness.Cluster, o *options, checks *harness.Checks, of *section) error {
+	return c.InNamespace(ctx, "assay-benchmark-", func(namespace string) error {
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		seen, err := watch(watching, c, namespace)
+		if err != nil {
+			return err
+		}
+		return of.show(ctx, &stage{Cluster: c, options: o, Checks: checks, name: of.name, namespace: namespace, seen: seen})
+	})
 }
 
-// leave deletes the namespace and waits until it is gone.
-func (s *stage) leave(ctx context.Context) {
-	s.stop()
-	if err := s.DeleteNamespace(ctx, s.namespace); err != nil {
-		fmt.Fprintln(os.Stderr, "benchmark:", err)
-	}
+// check records a value of the section with its bound.
+func (s *stage) check(about, measured, bound string, met bool) {
+	s.Add(s.name+": "+about, measured, bound, met)
 }
 
 // newBenchmark returns a Benchmark with a template in the lane of the section.
@@ -104,7 +94,7 @@ func (s *stage) round(ctx context.Context, b *v1alpha1.Benchmark, number int64, 
 	if err := s.begin(ctx, b, number); err != nil {
 		return nil, fmt.Errorf("begin round %d: %w", number, err)
 	}
-	if err := local.Await(ctx, limit, func(ctx context.Context) error { return s.ended(ctx, b, number) }); err != nil {
+	if err := harness.Await(ctx, limit, func(ctx context.Context) error { return s.ended(ctx, b, number) }); err != nil {
 		return nil, err
 	}
 	return s.stored(ctx, b)
@@ -112,17 +102,9 @@ func (s *stage) round(ctx context.Context, b *v1alpha1.Benchmark, number int64, 
 
 // stored returns the artifact of a Benchmark's round.
 func (s *stage) stored(ctx context.Context, b *v1alpha1.Benchmark) (*benchmark.Round, error) {
-	reference := b.Status.Round.Artifact
-	if reference == nil || reference.ConfigMap == nil {
-		return nil, fmt.Errorf("round %d has no artifact: %s", b.Status.Round.Number, benchmark.Succeeded(b).Message)
-	}
-	var stored corev1.ConfigMap
-	if err := s.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: reference.ConfigMap.Name}, &stored); err != nil {
-		return nil, fmt.Errorf("get the artifact: %w", err)
-	}
-	data := stored.BinaryData[reference.ConfigMap.Key]
-	if artifact.Identify(data).SHA256 != reference.SHA256 {
-		return nil, fmt.Errorf("ConfigMap %s is not what the status announces", stored.Name)
+	data, err := s.Artifact(ctx, b.Namespace, b.Status.Round.Artifact)
+	if err != nil {
+		return nil, fmt.Errorf("round %d: %w: %s", b.Status.Round.Number, err, benchmark.Succeeded(b).Message)
 	}
 	return benchmark.DecodeRound(data)
 }

@@ -12,22 +12,30 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // cluster is the local cluster.
 type cluster struct {
-	*local.Cluster
+	*harness.Cluster
 	// sweep counts the deletions that are still checked.
 	sweep sync.WaitGroup
 }
 
-// clientLabels select a client of a run.
+// newNamespace creates a namespace, also if the API server is away for a moment.
+func (c *cluster) newNamespace(ctx context.Context) (name string, err error) {
+	err = harness.Retry(ctx, func(ctx context.Context) error {
+		name, err = c.NewNamespace(ctx, "assay-chaos-")
+		return err
+	})
+	return name, err
+}
+
 // settle waits until all parts of the cluster are healthy and exactly one manager works. A manager
 // that was restarted is replaced, so that the kubelet's backoff starts from its beginning.
 func (c *cluster) settle(ctx context.Context, o *outcome) error {
 	var replaced string
-	return local.Await(ctx, 3*time.Minute, func(ctx context.Context) error {
+	return harness.Await(ctx, 3*time.Minute, func(ctx context.Context) error {
 		if out, err := exec.CommandContext(ctx, "assay-cluster", "status").CombinedOutput(); err != nil {
 			return fmt.Errorf("assay-cluster status: %w\n%s", err, out)
 		}

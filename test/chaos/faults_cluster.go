@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/internal/certificate"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 func partStopped(part string) strike {
@@ -44,7 +44,7 @@ func dnsGone(ctx context.Context, t *trial) (func() error, error) {
 		}))
 	}
 	return func() error {
-		return local.Retry(context.WithoutCancel(ctx), func(ctx context.Context) error { return scale(ctx, replicas) })
+		return harness.Retry(context.WithoutCancel(ctx), func(ctx context.Context) error { return scale(ctx, replicas) })
 	}, scale(ctx, 0)
 }
 
@@ -59,7 +59,7 @@ func (t *trial) quota(ctx context.Context, name corev1.ResourceName, n int) erro
 	if err := t.Create(ctx, quota); err != nil {
 		return err
 	}
-	return local.Await(ctx, 30*time.Second, func(ctx context.Context) error {
+	return harness.Await(ctx, 30*time.Second, func(ctx context.Context) error {
 		err := t.Get(ctx, client.ObjectKeyFromObject(quota), quota)
 		if _, known := quota.Status.Used[name]; err == nil && !known {
 			err = errors.New("the use of the quota is not known")
@@ -113,7 +113,7 @@ func webhook(resources, suffix string, denies bool) strike {
 			}},
 		}
 		return func() error {
-			return errors.Join(stop(), local.Retry(context.WithoutCancel(ctx), func(ctx context.Context) error {
+			return errors.Join(stop(), harness.Retry(context.WithoutCancel(ctx), func(ctx context.Context) error {
 				return client.IgnoreNotFound(t.Delete(ctx, hook))
 			}))
 		}, t.Create(ctx, hook)

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 func managerKilled(ctx context.Context, t *trial) (func() error, error) {
@@ -31,7 +31,7 @@ func managerKilled(ctx context.Context, t *trial) (func() error, error) {
 func managerKilledAgain(ctx context.Context, t *trial) (func() error, error) {
 	last := 0
 	for range t.times {
-		if err := local.Await(ctx, 2*time.Minute, func(ctx context.Context) error {
+		if err := harness.Await(ctx, 2*time.Minute, func(ctx context.Context) error {
 			pid, err := t.ManagerProcess(ctx)
 			if err == nil && pid == last {
 				err = errors.New("the manager was not restarted")
@@ -86,7 +86,7 @@ func exhaust(ctx context.Context, pid int) error {
 			if state := stateOf(pid); state == "" || state == "Z" {
 				return nil
 			}
-			local.Sleep(ctx, 20*time.Millisecond)
+			harness.Sleep(ctx, 20*time.Millisecond)
 		}
 	}
 	return fmt.Errorf("process %d survived at the memory limit of %s", pid, cgroup)
@@ -140,7 +140,7 @@ func secondManager(ctx context.Context, t *trial) (func() error, error) {
 	second.Spec.NodeName = ""
 	end := func() error {
 		ctx := context.WithoutCancel(ctx)
-		return local.Await(ctx, 2*time.Minute, func(ctx context.Context) error {
+		return harness.Await(ctx, 2*time.Minute, func(ctx context.Context) error {
 			err := t.Delete(ctx, second)
 			if err == nil {
 				err = errors.New("the second manager terminates")
@@ -151,25 +151,25 @@ func secondManager(ctx context.Context, t *trial) (func() error, error) {
 	if err := t.Create(ctx, second); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, err
 	}
-	return end, local.Await(ctx, time.Minute, func(ctx context.Context) error {
+	return end, harness.Await(ctx, time.Minute, func(ctx context.Context) error {
 		if err := t.Get(ctx, client.ObjectKeyFromObject(second), second); err != nil {
 			return err
 		}
-		_, err := local.Process(second, local.ManagerContainer)
+		_, err := harness.Process(second, harness.ManagerContainer)
 		return err
 	})
 }
 
 func leaderKilled(ctx context.Context, t *trial) (func() error, error) {
 	var lease coordinationv1.Lease
-	if err := t.Get(ctx, types.NamespacedName{Namespace: local.OperatorNamespace, Name: "assay-manager"}, &lease); err != nil {
+	if err := t.Get(ctx, types.NamespacedName{Namespace: harness.OperatorNamespace, Name: "assay-manager"}, &lease); err != nil {
 		return nil, err
 	}
 	var leader corev1.Pod
-	if err := t.Get(ctx, types.NamespacedName{Namespace: local.OperatorNamespace, Name: *lease.Spec.HolderIdentity}, &leader); err != nil {
+	if err := t.Get(ctx, types.NamespacedName{Namespace: harness.OperatorNamespace, Name: *lease.Spec.HolderIdentity}, &leader); err != nil {
 		return nil, err
 	}
-	pid, err := local.Process(&leader, local.ManagerContainer)
+	pid, err := harness.Process(&leader, harness.ManagerContainer)
 	if err != nil {
 		return nil, err
 	}

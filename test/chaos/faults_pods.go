@@ -14,18 +14,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // find returns a pod of the run.
 type find func(context.Context, *trial) (*corev1.Pod, error)
 
 func aClient(ctx context.Context, t *trial) (*corev1.Pod, error) {
-	return t.Pod(ctx, t.run.Namespace, local.ClientLabels(t.run, t.victim))
+	return t.Pod(ctx, t.run.Namespace, harness.ClientLabels(t.run, t.victim))
 }
 
 func target(ctx context.Context, t *trial) (*corev1.Pod, error) {
-	return t.Pod(ctx, t.run.Namespace, local.TargetLabels(t.run))
+	return t.Pod(ctx, t.run.Namespace, harness.TargetLabels(t.run))
 }
 
 // strike is a function that makes a fault.
@@ -39,7 +39,7 @@ func atProcess(pod find, container string, do func(ctx context.Context, t *trial
 		if err != nil {
 			return nil, t.unlessEnded(ctx, err)
 		}
-		pid, err := local.Process(found, container)
+		pid, err := harness.Process(found, container)
 		if err != nil {
 			return nil, t.unlessEnded(ctx, err)
 		}
@@ -53,7 +53,7 @@ func atProcess(pod find, container string, do func(ctx context.Context, t *trial
 
 // unlessEnded returns nil if the run ends, since its pods then do so too, and err otherwise.
 func (t *trial) unlessEnded(ctx context.Context, err error) error {
-	if local.Await(ctx, 3*time.Second, t.ended) == nil {
+	if harness.Await(ctx, 3*time.Second, t.ended) == nil {
 		t.outcome.State += ", too late"
 		return nil
 	}

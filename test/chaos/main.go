@@ -11,23 +11,21 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"strings"
-	"syscall"
+	"slices"
 	"time"
 
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const help = `Usage: chaos [flags]
 
 Makes short runs on the local cluster and strikes each with a random fault at a random time.
 After each fault the run must have ended, with the right reason and the count of requests that
-the server had; nothing may be left over, and the next run must work. The exit code is 1 if any
-of that is wrong, and 2 if a fault could not be made.
+the server had; nothing may be left over, and the next run must work.
 
 A seed determines the kinds of the faults, their times and their durations. So does the number
 of a fault: -seed 7 -only 3 repeats the third fault of -seed 7.
@@ -40,8 +38,6 @@ Examples:
   make test-chaos                             the short form, with a fixed seed
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
-
-Flags:
 `
 
 type options struct {
@@ -55,15 +51,7 @@ type options struct {
 }
 
 func main() {
-	os.Exit(run())
-}
-
-func run() int {
 	var o options
-	flag.Usage = func() {
-		_, _ = fmt.Fprint(flag.CommandLine.Output(), help)
-		flag.PrintDefaults()
-	}
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "Seed of the faults. It is printed.")
 	flag.IntVar(&o.faults, "faults", 20, "Number of faults.")
 	flag.IntVar(&o.only, "only", 0, "Number of the only fault to make, from 1; 0 for all.")
@@ -71,34 +59,32 @@ func run() int {
 	flag.BoolVar(&o.list, "list", false, "List the kinds of faults and exit.")
 	flag.DurationVar(&o.maxHold, "max-outage", 2*time.Minute, "Longest outage. It determines the faults together with the seed.")
 	flag.StringVar(&o.json, "json", "", "File for the outcomes, as JSON.")
-	flag.Parse()
+	(&harness.Program{Name: "chaos", Help: help, Run: func(ctx context.Context, _ []string) error { return run(ctx, &o) }}).Main()
+}
+
+func run(ctx context.Context, o *options) error {
 	if o.list {
 		for _, k := range kinds {
 			fmt.Printf("%-26s %s\n", k.name, k.about)
 		}
-		return 0
+		return nil
 	}
 	chosen, err := choose(o.kinds)
-	if err != nil || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "chaos:", err, strings.Join(flag.Args(), " "))
-		return 2
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	connection, err := local.Connect()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		return 2
+		return err
 	}
-	return (&cluster{Cluster: connection}).chaos(ctx, &o, draw(o.seed, o.faults, chosen, o.maxHold))
+	connection, err := harness.Connect(harness.RequestTimeout)
+	if err != nil {
+		return err
+	}
+	return (&cluster{Cluster: connection}).chaos(ctx, o, draw(o.seed, o.faults, chosen, o.maxHold))
 }
 
-// chaos makes the faults and returns the exit code.
-func (c *cluster) chaos(ctx context.Context, o *options, faults []fault) int {
+// chaos makes the faults.
+func (c *cluster) chaos(ctx context.Context, o *options, faults []fault) error {
 	fmt.Printf("seed %d, %d faults\n", o.seed, len(faults))
 	if err := c.settle(ctx, nil); err != nil {
-		fmt.Fprintln(os.Stderr, "chaos: the cluster is not ready:", err)
-		return 2
+		return fmt.Errorf("the cluster is not ready: %w", err)
 	}
 	var outcomes []*outcome
 	for i := range faults {
@@ -118,23 +104,16 @@ func (c *cluster) chaos(ctx context.Context, o *options, faults []fault) int {
 	fmt.Print(table(outcomes))
 	if o.json != "" {
 		if err := write(o.json, o.seed, outcomes); err != nil {
-			fmt.Fprintln(os.Stderr, "chaos:", err)
-			return 2
+			return err
 		}
 	}
-	code := 0
-	for _, outcome := range outcomes {
-		if outcome.Unmade != "" {
-			code = max(code, 2)
-		}
-		if len(outcome.Problems) > 0 {
-			return 1
-		}
+	if slices.ContainsFunc(outcomes, func(o *outcome) bool { return len(o.Problems) > 0 }) {
+		return harness.ErrMissed
 	}
-	if ctx.Err() != nil {
-		return 130
+	if slices.ContainsFunc(outcomes, func(o *outcome) bool { return o.Unmade != "" }) {
+		return errors.New("not all faults could be made")
 	}
-	return code
+	return nil
 }
 
 func write(file string, seed uint64, outcomes []*outcome) error {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // fault is one fault, as the seed determined it.
@@ -32,20 +32,9 @@ const (
 	clients         = 2
 )
 
-// choose returns the kinds of a list of names, separated by commas or spaces, or all for an empty list.
+// choose returns the kinds of a list of names.
 func choose(names string) ([]*kind, error) {
-	if names == "" {
-		return kinds, nil
-	}
-	var chosen []*kind
-	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' || r == ' ' }) {
-		i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("unknown kind of fault %q; see -list", name)
-		}
-		chosen = append(chosen, kinds[i])
-	}
-	return chosen, nil
+	return harness.Choose(names, kinds, func(k **kind, name string) bool { return (*k).name == name })
 }
 
 // draw returns the faults of a seed. Each kind occurs before any occurs again. A fault depends on the

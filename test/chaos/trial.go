@@ -10,17 +10,14 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/validity"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -53,14 +50,12 @@ func (c *cluster) try(ctx context.Context, number int, f *fault) *outcome {
 	began := time.Now()
 	o := &outcome{Number: number, Kind: f.kind.name, Fault: f.describe(), Requests: -1, Served: -1, Problems: []string{}}
 	defer func() { o.Total = time.Since(began).Seconds() }()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "assay-chaos-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	if err := local.Retry(ctx, func(ctx context.Context) error { return c.Create(ctx, namespace) }); err != nil {
+	namespace, err := c.newNamespace(ctx)
+	if err != nil {
 		o.Unmade = err.Error()
 		return o
 	}
-	run := wrapper.NewRun(namespace.Name, "chaos", local.ServerImage).Path(path).Lane("chaos").
+	run := wrapper.NewRun(namespace, "chaos", harness.ServerImage).Path(path).Lane("chaos").
 		Clients(clients, "100m", "128Mi").Requests(2, perClient).Retain(v1alpha1.RetainAlways).Obj()
 	t := &trial{cluster: c, fault: f, run: run, outcome: o}
 	defer t.clear(ctx)
@@ -95,17 +90,17 @@ func (t *trial) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := local.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, t.run) }); err != nil {
+	if err := harness.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, t.run) }); err != nil {
 		return err
 	}
 	created := time.Now()
 	defer func() { t.outcome.Seconds = time.Since(created).Seconds() }()
 	if !t.early {
-		if err := local.Await(ctx, time.Minute, t.measures); err != nil {
+		if err := harness.Await(ctx, time.Minute, t.measures); err != nil {
 			return err
 		}
 	}
-	local.Sleep(ctx, t.delay)
+	harness.Sleep(ctx, t.delay)
 	t.observe(ctx)
 	u, err := t.kind.strike(ctx, t)
 	if u != nil {
@@ -114,7 +109,7 @@ func (t *trial) make(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	local.Sleep(ctx, t.hold)
+	harness.Sleep(ctx, t.hold)
 	for len(undo) > 0 && !t.kind.lasting {
 		u := undo[len(undo)-1]
 		undo = undo[:len(undo)-1]
@@ -122,7 +117,7 @@ func (t *trial) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := local.Await(ctx, endLimit, t.ended); err != nil {
+	if err := harness.Await(ctx, endLimit, t.ended); err != nil {
 		t.outcome.problem(hung, "%s", err)
 	}
 	return nil
@@ -140,10 +135,7 @@ func (t *trial) observe(ctx context.Context) {
 }
 
 func (t *trial) succeeded() metav1.Condition {
-	if c := meta.FindStatusCondition(t.run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
+	return harness.Condition(t.run, v1alpha1.ConditionSucceeded)
 }
 
 func (t *trial) measures(ctx context.Context) error {
@@ -158,21 +150,16 @@ func (t *trial) measures(ctx context.Context) error {
 
 // ended returns nil when the run has finished or is gone.
 func (t *trial) ended(ctx context.Context) error {
-	err := t.get(ctx)
+	err := t.Finished(ctx, t.run)
 	if apierrors.IsNotFound(err) {
 		t.outcome.Reason = deleted
 		return nil
 	}
-	if err != nil {
-		return err
+	t.outcome.Message = t.succeeded().Message
+	if err == nil {
+		t.outcome.Reason = t.succeeded().Reason
 	}
-	c := t.succeeded()
-	t.outcome.Message = c.Message
-	if !meta.IsStatusConditionTrue(t.run.Status.Conditions, v1alpha1.ConditionFinished) {
-		return fmt.Errorf("the run has not ended: %s: %s", c.Reason, c.Message)
-	}
-	t.outcome.Reason = c.Reason
-	return nil
+	return err
 }
 
 // judge checks the run's end.
@@ -219,14 +206,14 @@ func (t *trial) judge(ctx context.Context) {
 
 // foundExit reports whether the result is invalid because the server had exited.
 func (t *trial) foundExit() bool {
-	c := meta.FindStatusCondition(t.run.Status.Conditions, v1alpha1.ConditionValid)
-	return c != nil && c.Status == metav1.ConditionFalse && strings.Contains(c.Message, validity.ReasonServerExited)
+	c := harness.Condition(t.run, v1alpha1.ConditionValid)
+	return c.Status == metav1.ConditionFalse && strings.Contains(c.Message, validity.ReasonServerExited)
 }
 
 // served returns the number of requests that the server counted. It logs them when it is stopped.
 func (t *trial) served(ctx context.Context) (count int64, err error) {
-	err = local.Await(ctx, 45*time.Second, func(ctx context.Context) error {
-		pod, err := t.Pod(ctx, t.run.Namespace, local.TargetLabels(t.run))
+	err = harness.Await(ctx, 45*time.Second, func(ctx context.Context) error {
+		pod, err := t.Pod(ctx, t.run.Namespace, harness.TargetLabels(t.run))
 		if err != nil {
 			if t.kind.hurtsPods || t.outcome.Reason != v1alpha1.ReasonCompleted {
 				count = -1
@@ -258,17 +245,17 @@ func (t *trial) served(ctx context.Context) (count int64, err error) {
 
 // next makes a run without a fault.
 func (t *trial) next(ctx context.Context) {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "assay-chaos-next-"}}
-	if err := local.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, namespace) }); err != nil {
+	namespace, err := t.newNamespace(ctx)
+	if err != nil {
 		t.outcome.problem(nextFailed, "%s", err)
 		return
 	}
 	next := &trial{cluster: t.cluster, fault: t.fault, outcome: &outcome{}}
-	next.run = wrapper.NewRun(namespace.Name, "next", local.ServerImage).Path("/fixed/1000/10").Lane("chaos").Requests(1, 100).Obj()
+	next.run = wrapper.NewRun(namespace, "next", harness.ServerImage).Path("/fixed/1000/10").Lane("chaos").Requests(1, 100).Obj()
 	defer next.remove(ctx, t.outcome)
-	err := local.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, next.run) })
+	err = harness.Retry(ctx, func(ctx context.Context) error { return t.Create(ctx, next.run) })
 	if err == nil {
-		err = local.Await(ctx, 90*time.Second, next.ended)
+		err = harness.Await(ctx, 90*time.Second, next.ended)
 	}
 	if err != nil || next.outcome.Reason != v1alpha1.ReasonCompleted || *next.run.Status.Result.Requests != 100 {
 		t.outcome.problem(nextFailed, "%v %s: %s", err, next.outcome.Reason, next.outcome.Message)
@@ -283,48 +270,22 @@ func (t *trial) remove(ctx context.Context, o *outcome) {
 	run := t.run
 	t.sweep.Go(func() {
 		ctx := context.WithoutCancel(ctx)
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: run.Namespace}}
-		var left []string
-		err := local.Await(ctx, sweepLimit, func(ctx context.Context) error {
+		err := harness.Await(ctx, sweepLimit, func(ctx context.Context) error {
 			if err := client.IgnoreNotFound(t.Delete(ctx, run)); err != nil {
 				return err
 			}
-			var err error
-			if left, err = t.children(ctx, run); err == nil && len(left) > 0 {
-				err = errors.New("objects of the run: " + strings.Join(left, ", "))
+			left, err := t.Children(ctx, run)
+			if err == nil && len(left) > 0 {
+				err = errors.New("objects of the run: " + harness.Names(left))
 			}
 			return err
 		})
 		if err != nil {
 			o.late(leftOver, "%s", err)
 		}
-		err = local.Await(ctx, sweepLimit, func(ctx context.Context) error {
-			err := t.Delete(ctx, namespace)
-			if err == nil || apierrors.IsConflict(err) {
-				err = errors.New("the namespace is being deleted")
-			}
-			return client.IgnoreNotFound(err)
-		})
+		err = t.DeleteNamespace(ctx, run.Namespace)
 		if err != nil {
 			o.late(leftOver, "%s", err)
 		}
 	})
-}
-
-// children returns the objects of a run.
-func (c *cluster) children(ctx context.Context, run *v1alpha1.BenchmarkRun) ([]string, error) {
-	var left []string
-	for _, list := range []client.ObjectList{&corev1.PodList{}, &corev1.ConfigMapList{}, &corev1.SecretList{}, &corev1.ServiceList{}, &batchv1.JobList{}} {
-		if err := c.List(ctx, list, client.MatchingLabels{manifest.LabelRunUID: string(run.UID)}); err != nil {
-			return nil, err
-		}
-		items, err := meta.ExtractList(list)
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
-			left = append(left, fmt.Sprintf("%T %s", item, item.(client.Object).GetName()))
-		}
-	}
-	return left, nil
 }

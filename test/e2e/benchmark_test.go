@@ -19,6 +19,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -28,7 +29,7 @@ import (
 func TestBenchmark(t *testing.T) {
 	t.Parallel()
 	c := theCluster
-	run := wrapper.NewRun("", "", serverImage).Lane("benchmark").Path("/fixed/2000/100").TargetResources("200m", "128Mi").
+	run := wrapper.NewRun("", "", harness.ServerImage).Lane("benchmark").Path("/fixed/2000/100").TargetResources("200m", "128Mi").
 		Clients(1, "200m", "128Mi").Seconds(2, 2).Obj()
 	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace(t), Name: "service-times"}}
 	b.Spec.Template.Spec = run.Spec

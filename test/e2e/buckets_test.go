@@ -22,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -31,7 +32,7 @@ func (c *cluster) withBuckets(t *testing.T, ns string, s *objectStore) {
 	t.Helper()
 	values := restored(t)
 	credentials := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, GenerateName: "assay-e2e-buckets-"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, GenerateName: "assay-e2e-buckets-"},
 		StringData: map[string]string{"AWS_ACCESS_KEY_ID": s.accessKey, "AWS_SECRET_ACCESS_KEY": s.secretKey},
 	}
 	c.create(t, credentials)
@@ -113,7 +114,7 @@ func TestWholeResultsInABucket(t *testing.T) {
 	s := newObjectStore(t, c.nodeAddress(t))
 	c.withBuckets(t, ns, s)
 	newRun := func(name string) *v1alpha1.BenchmarkRun {
-		run := wrapper.NewRun(ns, name, serverImage).Lane("buckets-"+name).Path("/fixed/2000/100").Clients(2, "50m", "64Mi").Requests(2, 1000).Obj()
+		run := wrapper.NewRun(ns, name, harness.ServerImage).Lane("buckets-"+name).Path("/fixed/2000/100").Clients(2, "50m", "64Mi").Requests(2, 1000).Obj()
 		c.create(t, run)
 		return run
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -35,7 +36,7 @@ import (
 var certManager = schema.GroupVersion{Group: "cert-manager.io", Version: "v1"}
 
 // issuedSecret is the Secret for which the chart requests the certificate.
-var issuedSecret = types.NamespacedName{Namespace: operatorNamespace, Name: "assay-session-tls-issued"}
+var issuedSecret = types.NamespacedName{Namespace: harness.OperatorNamespace, Name: "assay-session-tls-issued"}
 
 // TestCertManager switches the manager to a certificate from cert-manager during a
 // run, whose pods trust another CA until then. The run must succeed. So must a run
@@ -48,7 +49,7 @@ func TestCertManager(t *testing.T) {
 	}
 	upgrade := c.keepRelease(t)
 	namespace := c.namespace(t)
-	run := wrapper.NewRun(namespace, "switched", serverImage).Path("/fixed/2000/100").Requests(1, 10000).Obj()
+	run := wrapper.NewRun(namespace, "switched", harness.ServerImage).Path("/fixed/2000/100").Requests(1, 10000).Obj()
 	c.create(t, run)
 	c.until(t, run, time.Minute, "requests", func(r *v1alpha1.BenchmarkRun) bool {
 		return r.Status.Progress != nil && ptr.Deref(r.Status.Progress.Requests, 0) > 0
@@ -70,7 +71,7 @@ func TestCertManager(t *testing.T) {
 		t.Errorf("Secret %s is not from cert-manager: %v", first.Name, first.Annotations)
 	}
 	c.untilServed(t, first.Data[corev1.TLSCertKey], first.Data["ca.crt"])
-	fresh := wrapper.NewRun(namespace, "issued", serverImage).Path("/fixed/0/100").Requests(1, 100).Obj()
+	fresh := wrapper.NewRun(namespace, "issued", harness.ServerImage).Path("/fixed/0/100").Requests(1, 100).Obj()
 	c.create(t, fresh)
 	wantSucceeded(t, c.finished(t, fresh, time.Minute))
 
@@ -92,7 +93,7 @@ func (c *cluster) keepRelease(t *testing.T) (upgrade func(args ...string)) {
 	}
 	args := []string{"upgrade", "--install", "assay", filepath.Join("..", "..", "charts", "assay"), "--values", values, "--wait"}
 	t.Cleanup(func() { // t's context is canceled by then
-		out, err := exec.Command("helm", append(args, "--namespace", operatorNamespace)...).CombinedOutput()
+		out, err := exec.Command("helm", append(args, "--namespace", harness.OperatorNamespace)...).CombinedOutput()
 		if err != nil {
 			t.Errorf("restore the release: %v\n%s", err, out)
 		}
@@ -111,13 +112,13 @@ func (c *cluster) deleteCertificates(t *testing.T) {
 	for _, kind := range []string{"Certificate", "Issuer"} {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(certManager.WithKind(kind))
-		if err := c.DeleteAllOf(context.Background(), object, client.InNamespace(operatorNamespace),
+		if err := c.DeleteAllOf(context.Background(), object, client.InNamespace(harness.OperatorNamespace),
 			client.MatchingLabels{"app.kubernetes.io/instance": "assay"}); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, name := range []string{issuedSecret.Name, "assay-session-ca"} {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: name}}
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: name}}
 		if err := c.Delete(context.Background(), secret); client.IgnoreNotFound(err) != nil {
 			t.Error(err)
 		}
@@ -165,11 +166,11 @@ func (c *cluster) untilServed(t *testing.T, certificate, authority []byte) {
 func (c *cluster) leader(t *testing.T) string {
 	t.Helper()
 	var lease coordinationv1.Lease
-	if err := c.Get(t.Context(), types.NamespacedName{Namespace: operatorNamespace, Name: "assay-manager"}, &lease); err != nil {
+	if err := c.Get(t.Context(), types.NamespacedName{Namespace: harness.OperatorNamespace, Name: "assay-manager"}, &lease); err != nil {
 		t.Fatal(err)
 	}
 	var pod corev1.Pod
-	name := types.NamespacedName{Namespace: operatorNamespace, Name: ptr.Deref(lease.Spec.HolderIdentity, "")}
+	name := types.NamespacedName{Namespace: harness.OperatorNamespace, Name: ptr.Deref(lease.Spec.HolderIdentity, "")}
 	if err := c.Get(t.Context(), name, &pod); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -191,9 +192,9 @@ func (c *cluster) mayOnlyReadItsCertificate(t *testing.T) {
 		{"get", "assay-session-ca", false},
 	} {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: "system:serviceaccount:" + operatorNamespace + ":assay-manager",
+			User: "system:serviceaccount:" + harness.OperatorNamespace + ":assay-manager",
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: operatorNamespace, Verb: right.verb, Resource: "secrets", Name: right.name,
+				Namespace: harness.OperatorNamespace, Verb: right.verb, Resource: "secrets", Name: right.name,
 			},
 		}}
 		c.create(t, review)

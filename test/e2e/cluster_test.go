@@ -9,94 +9,56 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
-const (
-	serverImage = "localhost/assay-test/server:dev"
-	tomcatImage = "localhost/assay-test/tomcat:9.0"
-
-	// operatorNamespace is the namespace of the operator.
-	operatorNamespace = "assay-system"
-)
+const tomcatImage = "localhost/assay-test/tomcat:9.0"
 
 // cluster is a connection to the cluster.
-type cluster struct {
-	client.WithWatch
-	kube *kubernetes.Clientset
-}
+type cluster struct{ *harness.Cluster }
 
 var theCluster *cluster
 
 // TestMain connects to the cluster once, for all scenarios.
 func TestMain(m *testing.M) {
-	var err error
-	if theCluster, err = connect(); err != nil {
+	connection, err := harness.Connect(0)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		os.Exit(1)
 	}
+	theCluster = &cluster{connection}
 	os.Exit(m.Run())
-}
-
-func connect() (*cluster, error) {
-	ctrl.SetLogger(logr.Discard())
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("load kubeconfig (is KUBECONFIG set?): %w", err)
-	}
-	config.QPS, config.Burst = 100, 200
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, err
-	}
-	kube, err := kubernetes.NewForConfig(config)
-	return &cluster{WithWatch: c, kube: kube}, err
 }
 
 // namespace creates a namespace that enforces restricted Pod Security, and deletes
 // it at the end of the test.
 func (c *cluster) namespace(t *testing.T) string {
 	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "assay-e2e-",
-		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	if err := c.Create(t.Context(), ns); err != nil {
+	name, err := c.NewNamespace(t.Context(), "assay-e2e-")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if err := c.Delete(context.Background(), ns); client.IgnoreNotFound(err) != nil {
 			t.Error(err)
 		}
 	})
-	return ns.Name
+	return name
 }
 
 // create creates an object. It fails the test if the API server rejects it.
@@ -161,10 +123,7 @@ func (c *cluster) state(t *testing.T, run *v1alpha1.BenchmarkRun, reason string,
 }
 
 func condition(run *v1alpha1.BenchmarkRun, kind string) metav1.Condition {
-	if c := meta.FindStatusCondition(run.Status.Conditions, kind); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
+	return harness.Condition(run, kind)
 }
 
 // thresholds returns the condition ThresholdsMet. Of a result that this host was too busy to make valid, which
@@ -218,56 +177,41 @@ func wantFailed(t *testing.T, run *v1alpha1.BenchmarkRun, reason string, texts .
 // it has one.
 func (c *cluster) nothingLeft(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Duration) {
 	t.Helper()
-	var left []string
+	var left []client.Object
 	if err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, limit, true, func(context.Context) (bool, error) {
 		left = c.children(t, run)
 		return len(left) == 0, nil
 	}); err != nil {
-		t.Fatalf("not deleted after %s: %s", limit, strings.Join(left, ", "))
+		t.Fatalf("not deleted after %s: %s", limit, harness.Names(left))
 	}
 }
 
-func (c *cluster) children(t *testing.T, run *v1alpha1.BenchmarkRun) []string {
+// children returns the objects of a run but its artifact.
+func (c *cluster) children(t *testing.T, run *v1alpha1.BenchmarkRun) []client.Object {
 	t.Helper()
-	var left []string
-	for _, list := range []client.ObjectList{
-		&corev1.PodList{}, &corev1.ConfigMapList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &batchv1.JobList{},
-	} {
-		if err := c.List(t.Context(), list, client.InNamespace(run.Namespace),
-			client.MatchingLabels{manifest.LabelRunUID: string(run.UID)}); err != nil {
-			t.Fatal(err)
-		}
-		items, err := meta.ExtractList(list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range items {
-			object := item.(client.Object)
-			if run.Status.Artifact == nil || object.GetName() != run.Status.Artifact.ConfigMap.Name {
-				left = append(left, fmt.Sprintf("%T %s", object, object.GetName()))
-			}
-		}
+	children, err := c.Children(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return left
+	return slices.DeleteFunc(children, func(object client.Object) bool {
+		return run.Status.Artifact != nil && object.GetName() == run.Status.Artifact.ConfigMap.Name
+	})
 }
 
 // pod returns the only pod of a namespace with these labels.
 func (c *cluster) pod(t *testing.T, namespace string, labels client.MatchingLabels) *corev1.Pod {
 	t.Helper()
-	var pods corev1.PodList
-	if err := c.List(t.Context(), &pods, client.InNamespace(namespace), labels); err != nil {
+	pod, err := c.Pod(t.Context(), namespace, labels)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if len(pods.Items) != 1 {
-		t.Fatalf("%d pods with labels %v, want 1", len(pods.Items), labels)
-	}
-	return &pods.Items[0]
+	return pod
 }
 
 // logs returns the log of a container.
 func (c *cluster) logs(t *testing.T, pod *corev1.Pod, container string) []byte {
 	t.Helper()
-	log, err := c.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
+	log, err := c.Kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,24 +221,19 @@ func (c *cluster) logs(t *testing.T, pod *corev1.Pod, container string) []byte {
 // kill sends SIGKILL to the first process of a pod's container.
 func (c *cluster) kill(t *testing.T, pod *corev1.Pod, container string) {
 	t.Helper()
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name != container {
-			continue
-		}
-		_, id, _ := strings.Cut(status.ContainerID, "://")
-		pid := processOf(t, id)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		return
+	pid, err := harness.Process(pod, container)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("pod %s has no container %s", pod.Name, container)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // processOf returns the lowest process ID in the control groups of a container.
 func processOf(t *testing.T, containerID string) int {
 	t.Helper()
-	pid, err := local.FirstProcess(containerID)
+	pid, err := harness.FirstProcess(containerID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,5 +243,5 @@ func processOf(t *testing.T, containerID string) int {
 // manager returns the pod of the operator.
 func (c *cluster) manager(t *testing.T) *corev1.Pod {
 	t.Helper()
-	return c.pod(t, operatorNamespace, client.MatchingLabels{"app.kubernetes.io/name": "assay", "app.kubernetes.io/component": "manager"})
+	return c.pod(t, harness.OperatorNamespace, harness.ManagerLabels)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -25,7 +26,7 @@ import (
 // result can't be stored. Every request must be counted once.
 func TestManagerKilled(t *testing.T) {
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "survivor", serverImage).Path("/fixed/2000/100").
+	run := wrapper.NewRun(c.namespace(t), "survivor", harness.ServerImage).Path("/fixed/2000/100").
 		Clients(2, "100m", "128Mi").Requests(2, 4000).Retain(v1alpha1.RetainAlways).Obj()
 	block := c.blockArtifact(t, run)
 	c.create(t, run)
@@ -158,7 +159,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := theCluster
-			run := test.spec(wrapper.NewRun(c.namespace(t), name, serverImage).Lane(name)).Obj()
+			run := test.spec(wrapper.NewRun(c.namespace(t), name, harness.ServerImage).Lane(name)).Obj()
 			c.create(t, run)
 			if test.victim != nil {
 				c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
@@ -207,7 +208,7 @@ func fill(t *testing.T, pod *corev1.Pod, directory string, bytes int) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "kept", serverImage).Lane("retention").Path("/fixed/1000/10").
+	run := wrapper.NewRun(c.namespace(t), "kept", harness.ServerImage).Lane("retention").Path("/fixed/1000/10").
 		Requests(1, 1000000).Deadline(10).Retain(v1alpha1.RetainOnFailure).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, time.Minute)
@@ -224,7 +225,7 @@ func TestNameConflict(t *testing.T) {
 	ns := c.namespace(t)
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "taken-config"}, Data: map[string]string{"mine": "yes"}}
 	c.create(t, theirs)
-	run := wrapper.NewRun(ns, "taken", serverImage).Lane("conflict").Obj()
+	run := wrapper.NewRun(ns, "taken", harness.ServerImage).Lane("conflict").Obj()
 	c.create(t, run)
 	done := c.finished(t, run, time.Minute)
 	wantFailed(t, done, v1alpha1.ReasonNameConflict, "ConfigMap taken-config")

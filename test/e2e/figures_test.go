@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -63,7 +64,7 @@ func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[str
 func TestFigures(t *testing.T) {
 	c := theCluster
 	const perClient, length = 2000, 1000
-	run := wrapper.NewRun(c.namespace(t), "figures", serverImage).Path("/mix/1000").TargetResources("1", "128Mi").
+	run := wrapper.NewRun(c.namespace(t), "figures", harness.ServerImage).Path("/mix/1000").TargetResources("1", "128Mi").
 		Clients(5, "140m", "128Mi").Requests(2, perClient).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
@@ -110,7 +111,7 @@ func TestFigures(t *testing.T) {
 // the server caused.
 func TestFailures(t *testing.T) {
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "failures", serverImage).Path("/failures/1000").
+	run := wrapper.NewRun(c.namespace(t), "failures", harness.ServerImage).Path("/failures/1000").
 		Clients(2, "100m", "128Mi").Requests(4, 1000).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)

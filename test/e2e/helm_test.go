@@ -21,6 +21,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -32,17 +33,17 @@ func TestHelm(t *testing.T) {
 	values := restored(t)
 
 	helm(t, "upgrade", "assay", chart, "--values", values, "--set", "replicas=2", "--wait", "--timeout", "2m")
-	run := wrapper.NewRun(c.namespace(t), "handed-over", serverImage).Path("/fixed/2000/100").Requests(1, 4000).Obj()
+	run := wrapper.NewRun(c.namespace(t), "handed-over", harness.ServerImage).Path("/fixed/2000/100").Requests(1, 4000).Obj()
 	c.create(t, run)
 	c.until(t, run, time.Minute, "requests", func(r *v1alpha1.BenchmarkRun) bool {
 		return r.Status.Progress != nil && ptr.Deref(r.Status.Progress.Requests, 0) > 0
 	})
 	var lease coordinationv1.Lease
-	if err := c.Get(t.Context(), types.NamespacedName{Namespace: operatorNamespace, Name: "assay-manager"}, &lease); err != nil {
+	if err := c.Get(t.Context(), types.NamespacedName{Namespace: harness.OperatorNamespace, Name: "assay-manager"}, &lease); err != nil {
 		t.Fatal(err)
 	}
 	leader := &corev1.Pod{}
-	leader.Namespace, leader.Name = operatorNamespace, ptr.Deref(lease.Spec.HolderIdentity, "")
+	leader.Namespace, leader.Name = harness.OperatorNamespace, ptr.Deref(lease.Spec.HolderIdentity, "")
 	if err := c.Delete(t.Context(), leader); err != nil {
 		t.Fatalf("delete the leader %q: %v", leader.Name, err)
 	}
@@ -83,11 +84,11 @@ func TestReleasesSideBySide(t *testing.T) {
 	helm(t, "upgrade", "assay", chart, "--values", values, "--set", "namespaces={"+served+"}", "--wait", "--timeout", "2m")
 	helmIn(t, second, "install", "assay", chart, "--values", values, "--set", "namespaces={"+other+"},crds.enabled=false", "--wait", "--timeout", "2m")
 
-	nobodys := wrapper.NewRun(unserved, "nobodys", serverImage).Path("/fixed/100/0").Requests(1, 1).Obj()
+	nobodys := wrapper.NewRun(unserved, "nobodys", harness.ServerImage).Path("/fixed/100/0").Requests(1, 1).Obj()
 	c.create(t, nobodys)
 	managers := map[*v1alpha1.BenchmarkRun]string{}
-	for namespace, release := range map[string]string{served: operatorNamespace, other: second} {
-		w := wrapper.NewRun(namespace, "run", serverImage).Path("/fixed/100/0").Requests(1, 200)
+	for namespace, release := range map[string]string{served: harness.OperatorNamespace, other: second} {
+		w := wrapper.NewRun(namespace, "run", harness.ServerImage).Path("/fixed/100/0").Requests(1, 200)
 		w.Spec.PodRetention = v1alpha1.RetainAlways
 		c.create(t, w.Obj())
 		managers[w.Obj()] = release
@@ -117,7 +118,7 @@ func restored(t *testing.T) (values string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // t's context is canceled by then
-		out, err := exec.Command("helm", "upgrade", "--install", "assay", chart, "--namespace", operatorNamespace, "--values", values, "--wait").CombinedOutput()
+		out, err := exec.Command("helm", "upgrade", "--install", "assay", chart, "--namespace", harness.OperatorNamespace, "--values", values, "--wait").CombinedOutput()
 		if err != nil {
 			t.Errorf("restore the release: %v\n%s", err, out)
 		}
@@ -128,7 +129,7 @@ func restored(t *testing.T) (values string) {
 // helm runs helm in the namespace of the operator.
 func helm(t *testing.T, args ...string) string {
 	t.Helper()
-	return helmIn(t, operatorNamespace, args...)
+	return helmIn(t, harness.OperatorNamespace, args...)
 }
 
 func helmIn(t *testing.T, namespace string, args ...string) string {

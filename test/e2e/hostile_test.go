@@ -22,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -73,7 +74,7 @@ func TestHostileClient(t *testing.T) {
 // attack attacks the manager for a wave, with what identifies the client of a new run.
 func (c *cluster) attack(t *testing.T, program string, manager *corev1.Pod, namespace, name string) {
 	t.Helper()
-	run := wrapper.NewRun(namespace, name, serverImage).Lane("hostile-attacker").Path("/fixed/100000/10").Seconds(1, 300).Obj()
+	run := wrapper.NewRun(namespace, name, harness.ServerImage).Lane("hostile-attacker").Path("/fixed/100000/10").Seconds(1, 300).Obj()
 	c.create(t, run)
 	c.state(t, run, v1alpha1.ReasonMeasuring, 2*time.Minute)
 	pod := c.pod(t, run.Namespace, client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient})
@@ -111,7 +112,7 @@ type neighbors []*result.Result
 
 func (c *cluster) neighbor(t *testing.T, namespace string, i int) *result.Result {
 	t.Helper()
-	run := wrapper.NewRun(namespace, fmt.Sprintf("neighbor-%d", i), serverImage).Lane("hostile-neighbor").Path("/fixed/2000/100").
+	run := wrapper.NewRun(namespace, fmt.Sprintf("neighbor-%d", i), harness.ServerImage).Lane("hostile-neighbor").Path("/fixed/2000/100").
 		Clients(2, "100m", "128Mi").Requests(2, 2000).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -43,7 +44,7 @@ func TestServerCanNotReadTheAgentsToken(t *testing.T) {
 			if err := c.Update(t.Context(), ns); err != nil {
 				t.Fatal(err)
 			}
-			run := wrapper.NewRun(ns.Name, "spy", serverImage).Lane("spy-"+test.name).Args("-spy").Path("/fixed/1000/10").Seconds(1, 2).
+			run := wrapper.NewRun(ns.Name, "spy", harness.ServerImage).Lane("spy-"+test.name).Args("-spy").Path("/fixed/1000/10").Seconds(1, 2).
 				Pod(&v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
 					{Name: "server", SecurityContext: &corev1.SecurityContext{RunAsUser: ptr.To(test.as), RunAsGroup: ptr.To(test.as)}},
 				}}).Retain(v1alpha1.RetainAlways).Obj()
@@ -101,7 +102,7 @@ func TestScriptCanNotUseItsTokenAtTheAPIServer(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: ns, Name: "default"}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "admin"},
 	})
-	run := wrapper.NewRun(ns, "thief", serverImage).Lane("thief").Script("thief").Clients(1, "250m", "192Mi").Obj()
+	run := wrapper.NewRun(ns, "thief", harness.ServerImage).Lane("thief").Script("thief").Clients(1, "250m", "192Mi").Obj()
 	run.Spec.Script.Env = []v1alpha1.EnvironmentVariable{{Name: "NAMESPACE", Value: &ns}}
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)

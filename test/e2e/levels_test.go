@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -70,7 +71,7 @@ func TestSharedCPU(t *testing.T) {
 	c := theCluster
 	const budget = 200 // thousandths of a CPU
 	run := wrapper.NewRun(c.namespace(t), "shared-cpu", nginxImage).Lane("shared-cpu").Nginx().Content("/a.bin", 1000).TargetResources("500m", "128Mi").
-		Backend("app", serverImage, wrapper.GenericBackend(8081, "-listen=:8081")).Forward("/fixed", "app").
+		Backend("app", harness.ServerImage, wrapper.GenericBackend(8081, "-listen=:8081")).Forward("/fixed", "app").
 		Clients(1, "300m", "64Mi").Seconds(20, 8).Retain(v1alpha1.RetainAlways).Obj()
 	run.Spec.Target.Backends[0].Resources = wrapper.Resources("500m", "128Mi")
 	run.Spec.Target.SharedCPU = resource.NewMilliQuantity(budget, resource.DecimalSI)
@@ -110,7 +111,7 @@ func TestSharedCPU(t *testing.T) {
 // hasPodLevelResources reports whether the cluster's version of Kubernetes has pod-level resources by default.
 func (c *cluster) hasPodLevelResources(t *testing.T) bool {
 	t.Helper()
-	version, err := c.kube.Discovery().ServerVersion()
+	version, err := c.Kube.Discovery().ServerVersion()
 	if err != nil {
 		t.Fatal(err)
 	}

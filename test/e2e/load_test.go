@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -18,7 +19,7 @@ import (
 // its own. Its pods are retained for the server's counts.
 func loadRun(t *testing.T, name, path string) *wrapper.Run {
 	t.Helper()
-	return wrapper.NewRun(theCluster.namespace(t), name, serverImage).Lane("load-"+name).Path(path).
+	return wrapper.NewRun(theCluster.namespace(t), name, harness.ServerImage).Lane("load-"+name).Path(path).
 		Clients(2, "100m", "64Mi").Retain(v1alpha1.RetainAlways)
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -36,7 +36,7 @@ func on(node string, run *wrapper.Run) *wrapper.Run {
 
 // apart puts the target on the first node and one client on the second, each with a CPU of its own.
 func apart(run *wrapper.Run) *wrapper.Run {
-	return on(local.FirstNode, run).TargetResources("1", "256Mi").Clients(1, "1", "256Mi").Placement(v1alpha1.PlacementApart)
+	return on(harness.FirstNode, run).TargetResources("1", "256Mi").Clients(1, "1", "256Mi").Placement(v1alpha1.PlacementApart)
 }
 
 // wantNodes fails the test unless target and client 0 ran on these nodes.
@@ -77,14 +77,14 @@ func (c *cluster) findingOf(t *testing.T, run *v1alpha1.BenchmarkRun, reason str
 }
 
 // limitLink limits the network between the nodes until the end of the test.
-func limitLink(t *testing.T, link local.Link) {
+func limitLink(t *testing.T, link harness.Link) {
 	t.Helper()
 	t.Cleanup(func() {
-		if err := local.SetLink(context.WithoutCancel(t.Context()), local.Link{}); err != nil {
+		if err := harness.SetLink(context.WithoutCancel(t.Context()), harness.Link{}); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := local.SetLink(t.Context(), link); err != nil {
+	if err := harness.SetLink(t.Context(), link); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -92,7 +92,7 @@ func limitLink(t *testing.T, link local.Link) {
 // cpusOf returns the CPUs on which the first process of a container may run, as the kernel lists them.
 func cpusOf(t *testing.T, pod *corev1.Pod, container string) string {
 	t.Helper()
-	pid, err := local.Process(pod, container)
+	pid, err := harness.Process(pod, container)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func cpusOf(t *testing.T, pod *corev1.Pod, container string) string {
 // have a CPU of their own although both nodes are one machine, and the result is valid.
 func TestNodesApart(t *testing.T) {
 	c := theCluster
-	run := apart(wrapper.NewRun(c.namespace(t), "apart", serverImage)).Path("/fixed/2000/1000").
+	run := apart(wrapper.NewRun(c.namespace(t), "apart", harness.ServerImage)).Path("/fixed/2000/1000").
 		Requests(8, 8000).Retain(v1alpha1.RetainAlways).Obj()
 	// Both nodes are one machine, on which anything may run besides.
 	run.Spec.Accept = []v1alpha1.FindingReason{validity.ReasonNodeBusy}
@@ -123,7 +123,7 @@ func TestNodesApart(t *testing.T) {
 	}
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)
-	wantNodes(t, done, local.FirstNode, local.SecondNode)
+	wantNodes(t, done, harness.FirstNode, harness.SecondNode)
 	if s := done.Status.Result; *s.Requests != 8000 || *s.Errors.Total != 0 || *s.BodyBytesReceived != 8000*1000 {
 		t.Errorf("result: %d requests, %d errors, %d bytes", *s.Requests, *s.Errors.Total, *s.BodyBytesReceived)
 	}
@@ -151,12 +151,12 @@ func TestNodesApart(t *testing.T) {
 // TestNodesTogether measures a server from its own node, as the run asks for, although the other node is free.
 func TestNodesTogether(t *testing.T) {
 	c := theCluster
-	run := on(local.FirstNode, wrapper.NewRun(c.namespace(t), "together", serverImage)).Path("/fixed/1000/10").
+	run := on(harness.FirstNode, wrapper.NewRun(c.namespace(t), "together", harness.ServerImage)).Path("/fixed/1000/10").
 		Placement(v1alpha1.PlacementTogether).Requests(2, 1000).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)
-	wantNodes(t, done, local.FirstNode, local.FirstNode)
+	wantNodes(t, done, harness.FirstNode, harness.FirstNode)
 	if got := c.findingOf(t, done, validity.ReasonSharedNode); got != result.Accepted {
 		t.Errorf("SharedNode %q, want it to be accepted", got)
 	}
@@ -166,7 +166,7 @@ func TestNodesTogether(t *testing.T) {
 // which was lost while the node is away, and delete its objects when it is back.
 func TestNodesLost(t *testing.T) {
 	endless := func(t *testing.T, name string) *wrapper.Run {
-		return wrapper.NewRun(theCluster.namespace(t), name, serverImage).Path("/fixed/1000/10").Seconds(2, 600).Placement(v1alpha1.PlacementApart)
+		return wrapper.NewRun(theCluster.namespace(t), name, harness.ServerImage).Path("/fixed/1000/10").Seconds(2, 600).Placement(v1alpha1.PlacementApart)
 	}
 	tests := map[string]struct {
 		run    func(*testing.T) *wrapper.Run
@@ -174,7 +174,7 @@ func TestNodesLost(t *testing.T) {
 		says   string
 	}{
 		"target": {
-			run:    func(t *testing.T) *wrapper.Run { return on(local.SecondNode, endless(t, "target")) },
+			run:    func(t *testing.T) *wrapper.Run { return on(harness.SecondNode, endless(t, "target")) },
 			reason: v1alpha1.ReasonTargetLost, says: "agent was disconnected for 2m0s. Check node assay-2",
 		},
 		"client": {
@@ -189,16 +189,16 @@ func TestNodesLost(t *testing.T) {
 			c.create(t, run)
 			c.measures(t, run)
 			t.Cleanup(func() {
-				if err := local.StartNode(context.WithoutCancel(t.Context())); err != nil {
+				if err := harness.StartNode(context.WithoutCancel(t.Context())); err != nil {
 					t.Error(err)
 				}
 			})
-			if err := local.StopNode(t.Context()); err != nil {
+			if err := harness.StopNode(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			done := c.finished(t, run, 4*time.Minute)
 			wantFailed(t, done, test.reason, test.says)
-			if err := local.StartNode(t.Context()); err != nil {
+			if err := harness.StartNode(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			c.nothingLeft(t, done, 2*time.Minute)
@@ -211,25 +211,25 @@ func TestNodesLost(t *testing.T) {
 func TestNodesCutOff(t *testing.T) {
 	c := theCluster
 	const requests, path = 8000, "/fixed/10000/10"
-	run := apart(wrapper.NewRun(c.namespace(t), "cut", serverImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
+	run := apart(wrapper.NewRun(c.namespace(t), "cut", harness.ServerImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	c.measures(t, run)
-	limitLink(t, local.Link{LossPercent: 100})
+	limitLink(t, harness.Link{LossPercent: 100})
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Second, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		var node corev1.Node
-		if err := c.Get(ctx, client.ObjectKey{Name: local.SecondNode}, &node); err != nil {
+		if err := c.Get(ctx, client.ObjectKey{Name: harness.SecondNode}, &node); err != nil {
 			return false, err
 		}
 		return slices.ContainsFunc(node.Status.Conditions, func(n corev1.NodeCondition) bool {
 			return n.Type == corev1.NodeReady && n.Status == corev1.ConditionUnknown
 		}), nil
 	}); err != nil {
-		t.Fatalf("node %s is still ready: %v", local.SecondNode, err)
+		t.Fatalf("node %s is still ready: %v", harness.SecondNode, err)
 	}
-	limitLink(t, local.Link{})
+	limitLink(t, harness.Link{})
 	done := c.finished(t, run, 3*time.Minute)
 	wantSucceeded(t, done)
-	wantNodes(t, done, local.FirstNode, local.SecondNode)
+	wantNodes(t, done, harness.FirstNode, harness.SecondNode)
 	s := done.Status.Result
 	if *s.Requests != requests || *s.Errors.Total == 0 {
 		t.Errorf("result: %d requests, %d errors; want %d and those that the cut made time out", *s.Requests, *s.Errors.Total, requests)
@@ -244,26 +244,26 @@ func TestNodesCutOff(t *testing.T) {
 // request is counted once, and the result says that it is one of the network.
 func TestNodesNetwork(t *testing.T) {
 	tests := map[string]struct {
-		link local.Link
+		link harness.Link
 		// The narrow link is full for 10 s. Its responses are longer than what is sent at once.
 		requests, length int64
 		// maxBitsPerSecond bounds what the bodies can take of the network.
 		maxBitsPerSecond int64
 		retransmits      bool
 	}{
-		"narrow": {link: local.Link{Rate: "20mbit"}, requests: 250, length: 100_000, maxBitsPerSecond: 20_000_000},
-		"lossy":  {link: local.Link{LossPercent: 1}, requests: 2000, length: 10_000, retransmits: true},
+		"narrow": {link: harness.Link{Rate: "20mbit"}, requests: 250, length: 100_000, maxBitsPerSecond: 20_000_000},
+		"lossy":  {link: harness.Link{LossPercent: 1}, requests: 2000, length: 10_000, retransmits: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := theCluster
 			limitLink(t, test.link)
 			requests, path := test.requests, fmt.Sprintf("/fixed/0/%d", test.length)
-			run := apart(wrapper.NewRun(c.namespace(t), name, serverImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
+			run := apart(wrapper.NewRun(c.namespace(t), name, harness.ServerImage)).Path(path).Requests(8, requests).Retain(v1alpha1.RetainAlways).Obj()
 			c.create(t, run)
 			done := c.finished(t, run, 3*time.Minute)
 			wantSucceeded(t, done)
-			wantNodes(t, done, local.FirstNode, local.SecondNode)
+			wantNodes(t, done, harness.FirstNode, harness.SecondNode)
 			s := done.Status.Result
 			if *s.Requests != requests || *s.Errors.Total != 0 || *s.BodyBytesReceived != requests*test.length {
 				t.Errorf("result: %d requests, %d errors, %d bytes", *s.Requests, *s.Errors.Total, *s.BodyBytesReceived)

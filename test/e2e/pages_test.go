@@ -23,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -34,11 +35,11 @@ const pagesHost = "localhost:8080"
 func TestPages(t *testing.T) {
 	c := theCluster
 	helm(t, "upgrade", "assay", chart, "--values", restored(t), "--set", "ui.enabled=true,ui.url=http://"+pagesHost, "--wait", "--timeout", "2m")
-	served := c.pod(t, operatorNamespace, client.MatchingLabels{"app.kubernetes.io/component": "ui"})
+	served := c.pod(t, harness.OperatorNamespace, client.MatchingLabels{"app.kubernetes.io/component": "ui"})
 	ns := c.namespace(t)
 	viewer, stranger := c.viewer(t, ns, "viewer"), c.tokenOf(t, ns, "stranger")
 
-	run := wrapper.NewRun(ns, "seen", serverImage).Path("/fixed/2000/100").Seconds(2, 12).Obj()
+	run := wrapper.NewRun(ns, "seen", harness.ServerImage).Path("/fixed/2000/100").Seconds(2, 12).Obj()
 	c.create(t, run)
 	page := "/runs/" + ns + "/" + run.Name
 	alice, mallory := c.browse(t, served.Status.PodIP, viewer, ns), c.browse(t, served.Status.PodIP, stranger, ns)
@@ -65,7 +66,7 @@ func TestPages(t *testing.T) {
 func (c *cluster) tokenOf(t *testing.T, namespace, name string) string {
 	t.Helper()
 	c.create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
-	request, err := c.kube.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	request, err := c.Kube.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func (c *cluster) viewer(t *testing.T, namespace, name string) string {
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
 	})
 	live := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: namespace + "-" + name}, Subjects: subject,
+		ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: namespace + "-" + name}, Subjects: subject,
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "assay-live-viewer"},
 	}
 	c.create(t, live)

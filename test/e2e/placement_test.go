@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestClientsTogether(t *testing.T) {
 	t.Parallel()
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "together", serverImage).Lane("together").Path("/fixed/100/10").Clients(2, "100m", "128Mi").Requests(2, 500).Obj()
+	run := wrapper.NewRun(c.namespace(t), "together", harness.ServerImage).Lane("together").Path("/fixed/100/10").Clients(2, "100m", "128Mi").Requests(2, 500).Obj()
 	run.Spec.Clients.Placement = v1alpha1.PlacementTogether
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
@@ -45,7 +46,7 @@ func TestClientsApart(t *testing.T) {
 	if err := c.List(t.Context(), &nodes); err != nil {
 		t.Fatal(err)
 	}
-	run := wrapper.NewRun(c.namespace(t), "apart", serverImage).Lane("apart").Path("/fixed/100/10").Clients(1, "100m", "128Mi").Requests(2, 500).Deadline(30).Obj()
+	run := wrapper.NewRun(c.namespace(t), "apart", harness.ServerImage).Lane("apart").Path("/fixed/100/10").Clients(1, "100m", "128Mi").Requests(2, 500).Deadline(30).Obj()
 	run.Spec.Clients.Placement = v1alpha1.PlacementApart
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -51,7 +52,7 @@ func TestServersThatFail(t *testing.T) {
 		{scenario{name: "port-taken", image: tomcatImage, target: func(target *v1alpha1.Target) {
 			target.Server.Tomcat = &v1alpha1.TomcatServer{}
 			target.Backends = []v1alpha1.Backend{{ // it listens on another port than declared
-				Name: "taker", Image: serverImage, Resources: wrapper.Resources("50m", "32Mi"),
+				Name: "taker", Image: harness.ServerImage, Resources: wrapper.Resources("50m", "32Mi"),
 				Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: ptr.To(int32(9999))}},
 			}}
 		}}, v1alpha1.ReasonTargetCrashed, []string{"Address already in use"}},
@@ -95,7 +96,7 @@ func TestExternal(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "external", Labels: labels},
 		Spec: corev1.PodSpec{
 			SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(int64(65532)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
-			Containers: []corev1.Container{{Name: "server", Image: serverImage, SecurityContext: &corev1.SecurityContext{
+			Containers: []corev1.Container{{Name: "server", Image: harness.ServerImage, SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			}}},
 		},

@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -93,7 +94,7 @@ func TestTomcat(t *testing.T) {
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "deleted", serverImage).Lane("deletion").Path("/fixed/1000/10").Seconds(2, 300).Obj()
+	run := wrapper.NewRun(c.namespace(t), "deleted", harness.ServerImage).Lane("deletion").Path("/fixed/1000/10").Seconds(2, 300).Obj()
 	c.create(t, run)
 	measuring := c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
 	if err := c.Delete(t.Context(), run); err != nil {
@@ -110,7 +111,7 @@ func TestLane(t *testing.T) {
 	ns := c.namespace(t)
 	var runs []*v1alpha1.BenchmarkRun
 	for _, name := range []string{"b-first", "a-second", "c-third"} {
-		run := wrapper.NewRun(ns, name, serverImage).Lane("queue").Path("/fixed/1000/10").Requests(1, 200).Obj()
+		run := wrapper.NewRun(ns, name, harness.ServerImage).Lane("queue").Path("/fixed/1000/10").Requests(1, 200).Obj()
 		c.create(t, run)
 		c.until(t, run, time.Minute, "an observation", func(r *v1alpha1.BenchmarkRun) bool { return ptr.Deref(r.Status.ObservedGeneration, -1) > 0 })
 		runs = append(runs, run)
@@ -134,7 +135,7 @@ func TestLane(t *testing.T) {
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "suspended", serverImage).Lane("suspension").Path("/fixed/1000/10").Requests(1, 3000).Suspended().Obj()
+	run := wrapper.NewRun(c.namespace(t), "suspended", harness.ServerImage).Lane("suspension").Path("/fixed/1000/10").Requests(1, 3000).Suspended().Obj()
 	c.create(t, run)
 	c.state(t, run, v1alpha1.ReasonSuspended, time.Minute)
 	c.suspend(t, run, false)
@@ -154,7 +155,7 @@ func TestSuspend(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "expiring", serverImage).Lane("expiry").Path("/fixed/100/10").TTL(1).Obj()
+	run := wrapper.NewRun(c.namespace(t), "expiring", harness.ServerImage).Lane("expiry").Path("/fixed/100/10").TTL(1).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)
@@ -169,14 +170,14 @@ func TestExpiry(t *testing.T) {
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "columns", serverImage).Lane("columns").Path("/fixed/100/10").Obj()
+	run := wrapper.NewRun(c.namespace(t), "columns", harness.ServerImage).Lane("columns").Path("/fixed/100/10").Obj()
 	c.create(t, run)
 	wantSucceeded(t, c.finished(t, run, 2*time.Minute))
 	out, err := exec.Command("kubectl", "get", "benchmarkruns", "-n", run.Namespace).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, text := range []string{"TARGET", "STATE", "CLIENTS", "REQUESTS/S", "P99", "ERRORS", "VALID", "AGE", serverImage, "Completed"} {
+	for _, text := range []string{"TARGET", "STATE", "CLIENTS", "REQUESTS/S", "P99", "ERRORS", "VALID", "AGE", harness.ServerImage, "Completed"} {
 		if !strings.Contains(string(out), text) {
 			t.Errorf("kubectl get does not print %q:\n%s", text, out)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -68,7 +69,7 @@ func TestScript(t *testing.T) {
 	c.files(t, ns, "shop", map[string]string{"script.js": shopScript, "users.json": `["ann","bob"]`})
 	c.files(t, ns, "shop-lib", map[string]string{"paths.js": "export const shop = '/fixed/1000/1000';"})
 	c.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, StringData: map[string]string{"token": "s3cr3t-ab"}})
-	run := wrapper.NewRun(ns, "script", serverImage).Lane("script").Script("shop").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
+	run := wrapper.NewRun(ns, "script", harness.ServerImage).Lane("script").Script("shop").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
 	run.Spec.Script.Directories = []v1alpha1.ScriptDirectory{{Path: "lib", ConfigMapName: "shop-lib"}}
 	run.Spec.Script.Env = []v1alpha1.EnvironmentVariable{
 		{Name: "TOKEN", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "shop", Key: "token"}},
@@ -117,7 +118,7 @@ func TestScriptAgreesWithNative(t *testing.T) {
 	ns := c.namespace(t)
 	c.files(t, ns, "same", map[string]string{"script.js": sameScript})
 	load := func(name string) *wrapper.Run {
-		return wrapper.NewRun(ns, name, serverImage).Lane("agreement").TargetResources("400m", "128Mi").Clients(1, "1", "256Mi").Retain(v1alpha1.RetainAlways)
+		return wrapper.NewRun(ns, name, harness.ServerImage).Lane("agreement").TargetResources("400m", "128Mi").Clients(1, "1", "256Mi").Retain(v1alpha1.RetainAlways)
 	}
 	native := load("native").Path("/fixed/5000/1000").Requests(4, 2000).Obj()
 	script := load("script").Script("same").Obj()
@@ -168,11 +169,11 @@ func TestScriptFails(t *testing.T) {
 		"aborted":   {"import exec from 'k6/execution'; export default function () { exec.test.abort('enough') }", v1alpha1.ReasonScriptAborted, []string{"enough"}},
 	} {
 		c.files(t, ns, name, map[string]string{"script.js": tc.script})
-		run := wrapper.NewRun(ns, name, serverImage).Lane("script-"+name).Script(name).Clients(1, "200m", "192Mi").Obj()
+		run := wrapper.NewRun(ns, name, harness.ServerImage).Lane("script-"+name).Script(name).Clients(1, "200m", "192Mi").Obj()
 		c.create(t, run)
 		wantFailed(t, c.finished(t, run, time.Minute), tc.reason, tc.texts...)
 	}
-	run := wrapper.NewRun(ns, "missing", serverImage).Lane("script-missing").Script("invalid").Obj()
+	run := wrapper.NewRun(ns, "missing", harness.ServerImage).Lane("script-missing").Script("invalid").Obj()
 	run.Spec.Script.File = "other.js"
 	run.Spec.TTLSecondsAfterFinished = ptr.To(int32(600))
 	c.create(t, run)
@@ -198,7 +199,7 @@ func TestScriptPublished(t *testing.T) {
 		}
 		config := fmt.Sprint("example-", i)
 		c.files(t, ns, config, map[string]string{name: string(text)})
-		run := wrapper.NewRun(ns, config, serverImage).Lane("script-published").Script(config).Clients(1, "200m", "192Mi").Obj()
+		run := wrapper.NewRun(ns, config, harness.ServerImage).Lane("script-published").Script(config).Clients(1, "200m", "192Mi").Obj()
 		run.Spec.Script.File, run.Spec.Script.HostNames = name, []string{"httpbin.org"}
 		c.create(t, run)
 		done := c.finished(t, run, time.Minute)
@@ -234,7 +235,7 @@ func TestScriptEnds(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
 	c.files(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "300")})
-	run := wrapper.NewRun(ns, "ends", serverImage).Lane("script-ends").Script("end").Clients(2, "250m", "192Mi").Obj()
+	run := wrapper.NewRun(ns, "ends", harness.ServerImage).Lane("script-ends").Script("end").Clients(2, "250m", "192Mi").Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 90*time.Second)
 	wantSucceeded(t, done)
@@ -277,7 +278,7 @@ func TestScriptTearsDownWithoutClient0(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
 	c.files(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "1000000")})
-	run := wrapper.NewRun(ns, "lost", serverImage).Lane("script-lost").Script("end").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
+	run := wrapper.NewRun(ns, "lost", harness.ServerImage).Lane("script-lost").Script("end").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	running := c.until(t, run, time.Minute, "is measured", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.MeasurementTime != nil })
 	c.kill(t, c.clientPod(t, running, 0), "client")

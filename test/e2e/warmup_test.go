@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -31,7 +32,7 @@ func untilSteady(timeoutSeconds int32) v1alpha1.SteadyState {
 // request must be counted once, in the warm-up or in the measurement.
 func TestWarmupUntilSteady(t *testing.T) {
 	c := theCluster
-	run := wrapper.NewRun(c.namespace(t), "steady", serverImage).Lane("steady").Path(warmingPath).TargetResources("200m", "128Mi").
+	run := wrapper.NewRun(c.namespace(t), "steady", harness.ServerImage).Lane("steady").Path(warmingPath).TargetResources("200m", "128Mi").
 		Clients(2, "100m", "128Mi").WarmupUntilSteady(untilSteady(90)).Requests(4, 600).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	warming := c.until(t, run, time.Minute, "warmed up", func(r *v1alpha1.BenchmarkRun) bool {
@@ -78,7 +79,7 @@ func TestWarmupLimit(t *testing.T) {
 	t.Parallel()
 	c := theCluster
 	ns := c.namespace(t)
-	run := wrapper.NewRun(ns, "limit", serverImage).Lane("limit").Path(warmingPath).TargetResources("200m", "128Mi").
+	run := wrapper.NewRun(ns, "limit", harness.ServerImage).Lane("limit").Path(warmingPath).TargetResources("200m", "128Mi").
 		WarmupUntilSteady(untilSteady(6)).Requests(8, 1000).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // cpuAccounting is the directory with the CPU time of control groups on each CPU, to the nanosecond
@@ -22,8 +22,8 @@ const cpuAccounting = "/sys/fs/cgroup/cpuacct"
 type othersReader struct{ repeatedReader }
 
 // disturb reads from the start of the target on.
-func (r *othersReader) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-	pid, err := process(ctx, c, run, local.TargetLabels, "server")
+func (r *othersReader) disturb(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
+	pid, err := process(ctx, c, run, harness.TargetLabels, "server")
 	if err != nil {
 		return err
 	}

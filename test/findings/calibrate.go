@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/statistics"
 	"github.com/assay-dev/assay/internal/validity"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -77,18 +76,6 @@ const (
 	metricClientCPU = "ClientCPUPerRequest"
 )
 
-// calibrationOf returns the calibration with a name.
-func calibrationOf(name string) (*calibration, error) {
-	var names []string
-	for i := range calibrations {
-		if calibrations[i].name == name {
-			return &calibrations[i], nil
-		}
-		names = append(names, calibrations[i].name)
-	}
-	return nil, fmt.Errorf("unknown calibration %q: -calibrate must be one of %s", name, strings.Join(names, ", "))
-}
-
 // calibratedRun is a run of a calibration.
 type calibratedRun struct {
 	// had is how much of the time of the CPU something else used. By the result, others is how much others than the
@@ -100,8 +87,8 @@ type calibratedRun struct {
 	finding result.Severity
 }
 
-// calibrate makes the runs of a calibration, prints each and what they say, and returns the exit code.
-func calibrate(ctx context.Context, c *local.Cluster, namespace string, of *calibration) int {
+// calibrate makes the runs of a calibration, and prints each and what they say.
+func calibrate(ctx context.Context, c *harness.Cluster, namespace string, of *calibration) error {
 	began := time.Now()
 	fmt.Printf("%s: %s\n", of.name, of.about)
 	order := rand.New(rand.NewPCG(calibrationSeed, 0))
@@ -110,12 +97,8 @@ func calibrate(ctx context.Context, c *local.Cluster, namespace string, of *cali
 		runs := make([]calibratedRun, len(of.percents))
 		for _, level := range order.Perm(len(of.percents)) {
 			made, err := of.make(ctx, c, namespace, fmt.Sprintf("%s-%d-%d", of.name, block+1, level), of.percents[level])
-			if ctx.Err() != nil {
-				return 130
-			}
 			if err != nil {
-				fmt.Fprintf(os.Stderr, "findings: %s: %s\n", of.name, err)
-				return 2
+				return err
 			}
 			runs[level] = *made
 			fmt.Printf("  block %d, %d%%: %s\n", block+1, of.percents[level], made.describe(of.metrics))
@@ -124,15 +107,14 @@ func calibrate(ctx context.Context, c *local.Cluster, namespace string, of *cali
 	}
 	lines, err := of.summarize(blocks)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "findings: %s: %s\n", of.name, err)
-		return 2
+		return err
 	}
 	fmt.Printf("%s\nin %s\n", strings.Join(lines, "\n"), time.Since(began).Round(time.Second))
-	return 0
+	return nil
 }
 
 // make makes a run while something else wants a percentage of the time of a CPU.
-func (c *calibration) make(ctx context.Context, cluster *local.Cluster, namespace, name string, percent int) (*calibratedRun, error) {
+func (c *calibration) make(ctx context.Context, cluster *harness.Cluster, namespace, name string, percent int) (*calibratedRun, error) {
 	s := scenario{run: c.run}
 	spinning, thrashing := &spinner{length: spinInterval * time.Duration(percent) / 100, byClient: c.byClient}, &thrasher{}
 	if c.walks {

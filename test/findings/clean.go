@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -30,7 +30,7 @@ var cleanRuns = []scenario{
 		return handshakes(served("localhost/assay-test/httpd:2.4").HTTPD())
 	}},
 	{name: "open", about: "1,000 requests/s for a server that takes 2 ms", run: func() *wrapper.Run {
-		return wrapper.NewRun("", "", local.ServerImage).Path("/fixed/2000/100").TargetResources("1", "256Mi").Clients(1, "700m", "128Mi").
+		return wrapper.NewRun("", "", harness.ServerImage).Path("/fixed/2000/100").TargetResources("1", "256Mi").Clients(1, "700m", "128Mi").
 			WarmupSeconds(3).Rate(1000, 12)
 	}},
 }

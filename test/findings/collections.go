@@ -10,7 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -39,19 +39,19 @@ func collecting() *wrapper.Run {
 
 // compareCollections compares the GC pauses of the result with the virtual machine's count, and with the number of
 // requests: each is one collection at least.
-func compareCollections(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
+func compareCollections(ctx context.Context, c *harness.Cluster, namespace string) ([]comparison, error) {
 	const name = "collections"
 	var made *v1alpha1.BenchmarkRun
 	s := scenario{
 		page:    collectingPage,
 		run:     func() *wrapper.Run { return collecting().Retain(v1alpha1.RetainAlways) },
-		disturb: func(_ context.Context, _ *local.Cluster, run *v1alpha1.BenchmarkRun) error { made = run; return nil },
+		disturb: func(_ context.Context, _ *harness.Cluster, run *v1alpha1.BenchmarkRun) error { made = run; return nil },
 	}
 	measured, err := s.make(ctx, c, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	pod, err := c.Pod(ctx, namespace, local.TargetLabels(made))
+	pod, err := c.Pod(ctx, namespace, harness.TargetLabels(made))
 	if err != nil {
 		return nil, err
 	}

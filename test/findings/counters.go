@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const readInterval = 20 * time.Millisecond
@@ -32,7 +32,7 @@ func (r *repeatedReader) begin(ctx context.Context, read func() ([]float64, erro
 			if values, err := read(); err == nil {
 				r.all = append(r.all, stamped{at, values})
 			}
-			local.Sleep(ctx, readInterval)
+			harness.Sleep(ctx, readInterval)
 		}
 	})
 }
@@ -48,8 +48,8 @@ type counterReader struct {
 }
 
 // disturb reads from the start of the target on.
-func (r *counterReader) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-	pid, err := process(ctx, c, run, local.TargetLabels, "server")
+func (r *counterReader) disturb(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
+	pid, err := process(ctx, c, run, harness.TargetLabels, "server")
 	if err != nil {
 		return err
 	}

@@ -8,28 +8,27 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // stopClient returns a disturbance that stops the process of a client.
-func stopClient(index int, after, d time.Duration) func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error {
-	return func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+func stopClient(index int, after, d time.Duration) func(context.Context, *harness.Cluster, *v1alpha1.BenchmarkRun) error {
+	return func(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
 		return stopProcess(ctx, c, run, clientLabels(index), "client", after, d)
 	}
 }
 
 // clientLabels returns a function that returns the labels of a client's pod.
 func clientLabels(index int) func(*v1alpha1.BenchmarkRun) client.MatchingLabels {
-	return func(run *v1alpha1.BenchmarkRun) client.MatchingLabels { return local.ClientLabels(run, index) }
+	return func(run *v1alpha1.BenchmarkRun) client.MatchingLabels { return harness.ClientLabels(run, index) }
 }
 
 // stopProcess stops the process of a container for d, as soon as a time has passed since the measurement was
 // announced. labels select its pod.
-func stopProcess(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun, labels func(*v1alpha1.BenchmarkRun) client.MatchingLabels,
+func stopProcess(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun, labels func(*v1alpha1.BenchmarkRun) client.MatchingLabels,
 	container string, after, d time.Duration) error {
 	pid, err := process(ctx, c, run, labels, container)
 	if err != nil {
@@ -38,21 +37,21 @@ func stopProcess(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkR
 	if err := awaitMeasurement(ctx, c, run); err != nil {
 		return err
 	}
-	local.Sleep(ctx, after)
+	harness.Sleep(ctx, after)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err
 	}
-	local.Sleep(ctx, d)
+	harness.Sleep(ctx, d)
 	return syscall.Kill(pid, syscall.SIGCONT)
 }
 
 // process waits for a container of a run's pod and returns its process ID.
-func process(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun, labels func(*v1alpha1.BenchmarkRun) client.MatchingLabels,
+func process(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun, labels func(*v1alpha1.BenchmarkRun) client.MatchingLabels,
 	container string) (pid int, err error) {
-	err = local.Await(ctx, time.Minute, func(ctx context.Context) error {
+	err = harness.Await(ctx, time.Minute, func(ctx context.Context) error {
 		pod, err := c.Pod(ctx, run.Namespace, labels(run))
 		if err == nil {
-			pid, err = local.Process(pod, container)
+			pid, err = harness.Process(pod, container)
 		}
 		return err
 	})
@@ -61,14 +60,10 @@ func process(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun, 
 
 // awaitMeasurement returns as soon as the status of a run announces the measurement, which is a tenth of a second
 // before it starts.
-func awaitMeasurement(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+func awaitMeasurement(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	watching, err := client.NewWithWatch(c.Config, client.Options{Scheme: c.Scheme()})
-	if err != nil {
-		return err
-	}
-	changes, err := watching.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name})
+	changes, err := c.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name})
 	if err != nil {
 		return err
 	}
@@ -78,7 +73,7 @@ func awaitMeasurement(ctx context.Context, c *local.Cluster, run *v1alpha1.Bench
 		if !ok {
 			return fmt.Errorf("watch the run: %+v", change.Object)
 		}
-		if s := meta.FindStatusCondition(changed.Status.Conditions, v1alpha1.ConditionSucceeded); s != nil && s.Reason == v1alpha1.ReasonMeasuring {
+		if harness.Condition(changed, v1alpha1.ConditionSucceeded).Reason == v1alpha1.ReasonMeasuring {
 			return nil
 		}
 	}
@@ -87,9 +82,9 @@ func awaitMeasurement(ctx context.Context, c *local.Cluster, run *v1alpha1.Bench
 
 // narrow returns a disturbance that limits what the target's interface sends to a rate, as tc writes it. It goes with
 // the target's network namespace.
-func narrow(rate string) func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error {
-	return func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-		pid, err := process(ctx, c, run, local.TargetLabels, "server")
+func narrow(rate string) func(context.Context, *harness.Cluster, *v1alpha1.BenchmarkRun) error {
+	return func(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
+		pid, err := process(ctx, c, run, harness.TargetLabels, "server")
 		if err != nil {
 			return err
 		}

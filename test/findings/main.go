@@ -8,22 +8,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const help = `Usage: findings [flags]
 
-Makes runs whose findings are known: one that provokes each finding, and one near it. The exit code
-is 1 if a finding was missed or was false, or a figure is wrong, and 2 if a run could not be made.
+Makes runs whose findings are known: one that provokes each finding, and one near it.
 
 Examples:
   make test-findings ARGS='-list'                       the runs
@@ -36,111 +34,91 @@ Examples:
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
 Nothing else must use the cluster meanwhile.
-
-Flags:
 `
 
-func main() {
-	os.Exit(run())
+type options struct {
+	only, calibrate string
+	clean, sampling int
+	truth, list     bool
 }
 
-func run() int {
-	flag.Usage = func() {
-		_, _ = fmt.Fprint(flag.CommandLine.Output(), help)
-		flag.PrintDefaults()
-	}
-	only := flag.String("only", "", "Findings, or names of runs, separated by commas; all if empty.")
-	clean := flag.Int("clean", 0, "Number of runs with which nothing is wrong, instead of the others.")
-	truth := flag.Bool("truth", false, "Compare figures with what was imposed, instead.")
-	sampling := flag.Int("sampling", 0, "Number of pairs of runs with and without sampling of the target, instead.")
-	calibrated := flag.String("calibrate", "", "Measure how figures of runs follow what is imposed, instead: nodebusy, nodebusy-spare, slower or memory.")
-	list := flag.Bool("list", false, "List the runs and exit.")
-	flag.Parse()
-	chosen, err := choose(*only)
-	if err == nil && (flag.NArg() > 0 || *clean < 0 || *sampling < 0) {
-		err = fmt.Errorf("-clean and -sampling must not be negative, and there are no arguments: %v", flag.Args())
-	}
-	var levels *calibration
-	if err == nil && *calibrated != "" {
-		levels, err = calibrationOf(*calibrated)
-	}
+func main() {
+	var o options
+	flag.StringVar(&o.only, "only", "", "Findings, or names of runs, separated by commas; all if empty.")
+	flag.IntVar(&o.clean, "clean", 0, "Number of runs with which nothing is wrong, instead of the others.")
+	flag.BoolVar(&o.truth, "truth", false, "Compare figures with what was imposed, instead.")
+	flag.IntVar(&o.sampling, "sampling", 0, "Number of pairs of runs with and without sampling of the target, instead.")
+	flag.StringVar(&o.calibrate, "calibrate", "", "Measure how figures of runs follow what is imposed, instead: nodebusy, nodebusy-spare, slower or memory.")
+	flag.BoolVar(&o.list, "list", false, "List the runs and exit.")
+	(&harness.Program{Name: "findings", Help: help, Run: func(ctx context.Context, _ []string) error { return run(ctx, &o) }}).Main()
+}
+
+func run(ctx context.Context, o *options) error {
+	chosen, err := choose(o.only)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "findings:", err)
-		return 2
+		return err
 	}
-	if *clean > 0 {
-		chosen = cleanScenarios(*clean)
+	if o.clean < 0 || o.sampling < 0 {
+		return errors.New("-clean and -sampling must not be negative")
 	}
-	if *list {
+	if o.clean > 0 {
+		chosen = cleanScenarios(o.clean)
+	}
+	var levels []calibration
+	if o.calibrate != "" {
+		levels, err = harness.Choose(o.calibrate, calibrations, func(c *calibration, name string) bool { return c.name == name })
+		if err != nil {
+			return fmt.Errorf("-calibrate: %w", err)
+		}
+	}
+	if o.list {
 		for i := range chosen {
 			fmt.Println(chosen[i].describe())
 		}
-		return 0
-	}
-	c, err := local.Connect()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "findings:", err)
-		return 2
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	namespace, err := c.NewNamespace(ctx, "assay-findings-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "findings:", err)
-		return 2
-	}
-	defer func() {
-		if err := c.DeleteNamespace(ctx, namespace); err != nil {
-			fmt.Fprintln(os.Stderr, "findings:", err)
+		for i := range calibrations {
+			fmt.Printf("-calibrate %s: %s\n", calibrations[i].name, calibrations[i].about)
 		}
-	}()
-	switch {
-	case *truth:
-		return compareAll(ctx, c, namespace)
-	case *sampling > 0:
-		return compareSampling(ctx, c, namespace, *sampling)
-	case levels != nil:
-		return calibrate(ctx, c, namespace, levels)
+		return nil
 	}
-	return makeAll(ctx, c, namespace, chosen, *clean > 0)
+	c, err := harness.Connect(harness.RequestTimeout)
+	if err != nil {
+		return err
+	}
+	return c.InNamespace(ctx, "assay-findings-", func(namespace string) error {
+		switch {
+		case o.truth:
+			return compareAll(ctx, c, namespace)
+		case o.sampling > 0:
+			return compareSampling(ctx, c, namespace, o.sampling)
+		case len(levels) > 0:
+			for i := range levels {
+				if err := calibrate(ctx, c, namespace, &levels[i]); err != nil {
+					return fmt.Errorf("%s: %w", levels[i].name, err)
+				}
+			}
+			return nil
+		}
+		return makeAll(ctx, c, namespace, chosen, o.clean > 0)
+	})
 }
 
 // choose returns the scenarios with these names and those about these findings.
 func choose(names string) ([]scenario, error) {
-	if names == "" {
-		return scenarios, nil
-	}
-	var chosen []scenario
-	for name := range strings.SplitSeq(names, ",") {
-		name = strings.TrimSpace(name)
-		known := false
-		for i := range scenarios {
-			s := &scenarios[i]
-			if _, raised := s.raises[name]; !raised && s.name != name && !slices.Contains(s.near, name) {
-				continue
-			}
-			known = true
-			if !slices.ContainsFunc(chosen, func(c scenario) bool { return c.name == s.name }) {
-				chosen = append(chosen, *s)
-			}
-		}
-		if !known {
-			return nil, fmt.Errorf("unknown finding or run %q: see -list", name)
-		}
-	}
-	return chosen, nil
+	return harness.Choose(names, scenarios, func(s *scenario, name string) bool {
+		_, raised := s.raises[name]
+		return raised || s.name == name || slices.Contains(s.near, name)
+	})
 }
 
-// makeAll makes the runs one after the other and returns the exit code. Of clean runs together, few may have a
-// finding.
-func makeAll(ctx context.Context, c *local.Cluster, namespace string, chosen []scenario, clean bool) int {
+// makeAll makes the runs one after the other. Of clean runs together, few may have a finding.
+func makeAll(ctx context.Context, c *harness.Cluster, namespace string, chosen []scenario, clean bool) error {
 	began, wrong, warnings, invalid, broken := time.Now(), 0, 0, 0, 0
 	for i := range chosen {
 		s := &chosen[i]
 		fmt.Println(s.describe())
 		made, err := s.make(ctx, c, namespace, fmt.Sprintf("run-%d", i))
 		if ctx.Err() != nil {
-			return 130
+			return ctx.Err()
 		}
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "findings: %s: %s\n", s.name, err)
@@ -164,9 +142,9 @@ func makeAll(ctx context.Context, c *local.Cluster, namespace string, chosen []s
 		len(chosen), wrong, broken, invalid, warnings, time.Since(began).Round(time.Second))
 	switch {
 	case broken > 0:
-		return 2
+		return fmt.Errorf("%d runs could not be made", broken)
 	case wrong > 0, clean && (invalid > 0 || warnings > maxFalseWarnings):
-		return 1
+		return harness.ErrMissed
 	}
-	return 0
+	return nil
 }

@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/statistics"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -25,21 +25,19 @@ const (
 )
 
 // compareSampling makes pairs of runs, in turn with the agent sampling first and last. In one of them the agent is
-// stopped for nearly all of the measurement. It prints by how much sampling changes the throughput and the CPU time per
-// request, and returns the exit code: 1 if an interval doesn't include no change.
-func compareSampling(ctx context.Context, c *local.Cluster, namespace string, pairs int) int {
+// stopped for nearly all of the measurement. It checks by how much sampling changes the throughput and the CPU time per
+// request: each interval must include no change.
+func compareSampling(ctx context.Context, c *harness.Cluster, namespace string, pairs int) error {
 	var rates, costs [2][]float64 // without and with sampling
 	for pair := range pairs {
 		for place := range 2 {
 			sampling := (pair + place) % 2
 			made, err := sampledRun(sampling == 1).make(ctx, c, namespace, fmt.Sprintf("pair-%d-%d", pair, sampling))
 			if err != nil {
-				fmt.Fprintln(os.Stderr, "findings:", err)
-				return 2
+				return err
 			}
 			if made.Server == nil {
-				fmt.Fprintln(os.Stderr, "findings: the target's figures are unknown")
-				return 2
+				return errors.New("the target's figures are unknown")
 			}
 			cost := float64(made.Server.End.CPU()-made.Server.Begin.CPU()) / float64(made.Merged.Requests)
 			rates[sampling], costs[sampling] = append(rates[sampling], made.RequestsPerSecond()), append(costs[sampling], cost)
@@ -47,25 +45,21 @@ func compareSampling(ctx context.Context, c *local.Cluster, namespace string, pa
 				pair+1, sampling == 1, made.RequestsPerSecond(), cost, sampledIn(made))
 		}
 	}
-	code := 0
+	var checks harness.Checks
 	for _, metric := range []struct {
 		name string
 		of   [2][]float64
 	}{{"requests/s", rates}, {"CPU time per request", costs}} {
 		change, err := statistics.Paired(metric.of[0], metric.of[1])
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "findings:", err)
-			return 2
+			return err
 		}
 		interval := change.Effect(samplingAlpha)
-		word := "ok"
-		if interval.Low > 1 || interval.High < 1 {
-			word, code = "MISSED", 1
-		}
-		fmt.Printf("sampling changes %s by %+.2f%% (%+.2f%% to %+.2f%%; bound: the interval includes 0) %s\n", metric.name,
-			statistics.Percent(interval.Estimate), statistics.Percent(interval.Low), statistics.Percent(interval.High), word)
+		checks.Add("sampling changes "+metric.name, fmt.Sprintf("%+.2f%% (%+.2f%% to %+.2f%%)",
+			statistics.Percent(interval.Estimate), statistics.Percent(interval.Low), statistics.Percent(interval.High)),
+			"the interval includes 0", interval.Low <= 1 && interval.High >= 1)
 	}
-	return code
+	return checks.Err()
 }
 
 // sampledRun returns a run of a Tomcat with 200 threads.
@@ -74,8 +68,8 @@ func sampledRun(sampling bool) *scenario {
 		return tomcat(200, 100).WarmupSeconds(8).Seconds(100, sampledSeconds)
 	}}
 	if !sampling {
-		s.disturb = func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-			return stopProcess(ctx, c, run, local.TargetLabels, manifest.AgentContainer, unsampledFrom, unsampled)
+		s.disturb = func(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
+			return stopProcess(ctx, c, run, harness.TargetLabels, manifest.AgentContainer, unsampledFrom, unsampled)
 		}
 	}
 	return s

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,14 +9,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -41,7 +37,7 @@ type scenario struct {
 	// script is the k6 script of the run, if it has one, and page that of the target at /page.jsp, if it has one.
 	script, page string
 	// disturb disturbs the run. It is called when the run has been created.
-	disturb func(context.Context, *local.Cluster, *v1alpha1.BenchmarkRun) error
+	disturb func(context.Context, *harness.Cluster, *v1alpha1.BenchmarkRun) error
 }
 
 // describe returns the name, what the run does, and what is expected of it.
@@ -57,7 +53,7 @@ func (s *scenario) describe() string {
 }
 
 // make makes the run and returns its result.
-func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name string) (*result.Result, error) {
+func (s *scenario) make(ctx context.Context, c *harness.Cluster, namespace, name string) (*result.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // it ends what disturb has begun
 	run := s.run().Lane(lane).Deadline(int32(runLimit.Seconds())).Obj()
@@ -83,42 +79,16 @@ func (s *scenario) make(ctx context.Context, c *local.Cluster, namespace, name s
 			return nil, fmt.Errorf("disturb the run: %w", err)
 		}
 	}
-	return resultOf(ctx, c, run)
+	return c.Result(ctx, run, runLimit+time.Minute)
 }
 
 // createFile creates a ConfigMap with one file.
-func createFile(ctx context.Context, c *local.Cluster, namespace, name, file, text string) error {
+func createFile(ctx context.Context, c *harness.Cluster, namespace, name, file, text string) error {
 	err := c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{file: text}})
 	if err != nil {
 		return fmt.Errorf("create ConfigMap %s: %w", name, err)
 	}
 	return nil
-}
-
-// resultOf waits for the end of a run, which must succeed, and returns its result.
-func resultOf(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
-	err := local.Await(ctx, runLimit+time.Minute, func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(run), run); err != nil {
-			return err
-		}
-		if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
-			return errors.New("the run has not finished")
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionSucceeded) {
-		succeeded := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
-		return nil, fmt.Errorf("the run failed: %s: %s", succeeded.Reason, succeeded.Message)
-	}
-	var stored corev1.ConfigMap
-	reference := run.Status.Artifact.ConfigMap
-	if err := c.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: reference.Name}, &stored); err != nil {
-		return nil, fmt.Errorf("get the artifact: %w", err)
-	}
-	return artifact.Decode(stored.BinaryData[reference.Key])
 }
 
 // judge returns what isn't as expected of findings.

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -22,7 +22,7 @@ type findings = map[string]result.Severity
 // calm returns a run of 10 s that has nothing wrong with it but, perhaps, what its path does: paths of
 // test/server. The server has an exclusive CPU.
 func calm(path string) *wrapper.Run {
-	return wrapper.NewRun("", "", local.ServerImage).Path(path).TargetResources("1", "256Mi").Clients(1, "700m", "128Mi").
+	return wrapper.NewRun("", "", harness.ServerImage).Path(path).TargetResources("1", "256Mi").Clients(1, "700m", "128Mi").
 		WarmupSeconds(1).Seconds(25, 10)
 }
 
@@ -73,7 +73,7 @@ var scenarios = []scenario{
 		raises: findings{validity.ReasonSharedNode: result.Warns},
 		run: func() *wrapper.Run {
 			r := calm("/fixed/2000/100").Seconds(25, 3)
-			first := v1alpha1.NodeConstraints{NodeSelector: map[string]string{corev1.LabelHostname: local.FirstNode}}
+			first := v1alpha1.NodeConstraints{NodeSelector: map[string]string{corev1.LabelHostname: harness.FirstNode}}
 			r.Spec.Target.Pod, r.Spec.Clients.Pod = &v1alpha1.PodAdditions{NodeConstraints: first}, &v1alpha1.ClientPodAdditions{NodeConstraints: first}
 			return r
 		},
@@ -233,7 +233,7 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		name: "others", about: "something else wants all of the target's CPU, which has no time left",
 		raises: findings{validity.ReasonNodeBusy: result.Invalidates},
 		run:    func() *wrapper.Run { return calm("/fixed/0/100") },
-		disturb: func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+		disturb: func(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
 			return (&spinner{length: spinInterval}).disturb(ctx, c, run)
 		},
 	},

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // spinInterval is the interval at which a spinner takes its CPU time down.
@@ -40,8 +40,8 @@ type stamped struct {
 }
 
 // disturb spins on the first CPU of a run's target or client, from its start on.
-func (s *spinner) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
-	labels, container := local.TargetLabels, "server"
+func (s *spinner) disturb(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
+	labels, container := harness.TargetLabels, "server"
 	if s.byClient {
 		labels, container = clientLabels(0), "client"
 	}

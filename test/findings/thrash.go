@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const (
@@ -45,7 +45,7 @@ func (h *thrasher) prepare() (err error) {
 }
 
 // disturb reads from the start of a run's client on.
-func (h *thrasher) disturb(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+func (h *thrasher) disturb(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
 	pid, err := process(ctx, c, run, clientLabels(0), "client")
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (h *thrasher) stop() error {
 		return failed
 	}
 	// The group can be removed when the kernel is done with the processes that were killed.
-	return errors.Join(failed, local.Await(context.Background(), killLimit, func(context.Context) error { return os.Remove(h.group) }))
+	return errors.Join(failed, harness.Await(context.Background(), killLimit, func(context.Context) error { return os.Remove(h.group) }))
 }
 
 // uncachedFile creates a file of which the kernel has nothing in memory, and returns its path.

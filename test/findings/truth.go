@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -19,7 +19,7 @@ const truthBound = 0.02
 // truth imposes something on a target, in a run of its own, and compares it with the figure of the result.
 type truth struct {
 	name, about string
-	compare     func(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error)
+	compare     func(ctx context.Context, c *harness.Cluster, namespace string) ([]comparison, error)
 }
 
 // comparison holds a figure of a result and what was imposed.
@@ -39,40 +39,39 @@ var truths = []truth{
 	{"collections", "a page that collects garbage", compareCollections},
 }
 
-// compareAll imposes everything and returns the exit code.
-func compareAll(ctx context.Context, c *local.Cluster, namespace string) int {
-	code := 0
+// compareAll imposes everything.
+func compareAll(ctx context.Context, c *harness.Cluster, namespace string) error {
+	var checks harness.Checks
+	var failed error
 	for _, t := range truths {
 		fmt.Printf("%s: %s\n", t.name, t.about)
 		comparisons, err := t.compare(ctx, c, namespace)
 		if ctx.Err() != nil {
-			return 130
+			return ctx.Err()
 		}
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "findings: %s: %s\n", t.name, err)
-			code = 2
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", t.name, err))
 		}
 		for _, found := range comparisons {
-			word := "ok"
-			if !found.met() {
-				word, code = "MISSED", max(code, 1)
-			}
-			fmt.Printf("  %s: imposed %.6g, measured %.6g: %+.2f%% (bound: %.0f%%) %s\n",
-				found.about, found.imposed, found.measured, 100*found.difference(), 100*truthBound, word)
+			checks.Add(found.about, fmt.Sprintf("imposed %.6g, measured %.6g: %+.2f%%", found.imposed, found.measured, 100*found.difference()),
+				fmt.Sprintf("± %.0f%%", 100*truthBound), found.met())
 		}
 	}
-	return code
+	if failed != nil {
+		return failed
+	}
+	return checks.Err()
 }
 
 // compareCPU compares what the kernel has accounted for everything but the target on the target's CPU with what the run says
 // that others used.
-func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
+func compareCPU(ctx context.Context, c *harness.Cluster, namespace string) ([]comparison, error) {
 	spinning, reading := &spinner{length: spinInterval / 3}, &othersReader{}
 	defer spinning.stop()
 	defer reading.stop()
 	s := scenario{
 		run: func() *wrapper.Run { return open("/fixed/2000/100", 100, 20, 50) },
-		disturb: func(ctx context.Context, c *local.Cluster, run *v1alpha1.BenchmarkRun) error {
+		disturb: func(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
 			if err := reading.disturb(ctx, c, run); err != nil {
 				return err
 			}
@@ -96,7 +95,7 @@ func compareCPU(ctx context.Context, c *local.Cluster, namespace string) ([]comp
 }
 
 // compareBytes compares what the server sent, but for headers of packets, with what its interface did.
-func compareBytes(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
+func compareBytes(ctx context.Context, c *harness.Cluster, namespace string) ([]comparison, error) {
 	const length = 1_000_000
 	s := scenario{run: func() *wrapper.Run { return open(fmt.Sprintf("/fixed/0/%d", length), 40, 10, 50) }}
 	made, err := s.make(ctx, c, namespace, "bytes")
@@ -114,7 +113,7 @@ func compareBytes(ctx context.Context, c *local.Cluster, namespace string) ([]co
 }
 
 // compareOverflows compares with the kernel's counters, which are read during the run.
-func compareOverflows(ctx context.Context, c *local.Cluster, namespace string) ([]comparison, error) {
+func compareOverflows(ctx context.Context, c *harness.Cluster, namespace string) ([]comparison, error) {
 	reading := &counterReader{names: []string{"ListenOverflows", "ListenDrops"}}
 	defer reading.stop()
 	s := scenario{disturb: reading.disturb, run: overflowing}

@@ -1,10 +1,5 @@
 // Command hostile attacks the session server of a manager, as a pod could that has a run's token: it
 // tries each kind of attack in turn, and prints how often each was tried and how it was refused.
-//
-//	hostile -manager HOST:PORT -token FILE -ca FILE   attacks a manager
-//	hostile                                           attacks one in its own process
-//
-// The flag -pid names the process of a manager on this host, whose memory the table then has too.
 package main
 
 import (
@@ -12,11 +7,21 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/test/harness"
 )
+
+const help = `Usage: hostile [flags]
+
+Attacks the session server of a manager as a pod could that has a run's token. It tries each kind of
+attack in turn, and prints how often each was tried and how it was refused.
+
+Examples:
+  hostile -manager HOST:PORT -token FILE -ca FILE   attacks a manager
+  hostile                                           attacks one in its own process
+`
 
 func main() {
 	var (
@@ -24,18 +29,14 @@ func main() {
 		token    = flag.String("token", session.TokenPath, "File with the token of a pod of a run.")
 		ca       = flag.String("ca", session.CAPath, "File with the CA certificates of the manager.")
 		duration = flag.Duration("duration", 5*time.Minute, "How long to attack.")
-		pid      = flag.Int("pid", 0, "Process ID of the manager, to read its memory.")
+		pid      = flag.Int("pid", 0, "Process ID of the manager on this host, to read its memory.")
 	)
-	flag.Parse()
-	if err := run(*address, *token, *ca, *duration, *pid); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	(&harness.Program{Name: "hostile", Help: help, Run: func(ctx context.Context, _ []string) error {
+		return run(ctx, *address, *token, *ca, *duration, *pid)
+	}}).Main()
 }
 
-func run(address, token, ca string, duration time.Duration, pid int) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+func run(ctx context.Context, address, token, ca string, duration time.Duration, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
 	var t *target

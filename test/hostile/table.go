@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // outcomes counts the attempts of an attack by their outcome.
@@ -29,23 +30,20 @@ type table struct {
 
 // String returns the table in Markdown.
 func (t *table) String() string {
-	var b, rows strings.Builder
-	rows.WriteString("| attack\t| attempts\t| outcome\t|\n| ---\t| ---\t| ---\t|\n")
+	var rows [][]string
 	for _, a := range attacks {
 		o := t.attacks[a.name]
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(o)) {
 			parts = append(parts, fmt.Sprintf("%s: %d", name, o[name]))
 		}
-		fmt.Fprintf(&rows, "| %s\t| %d\t| %s\t|\n", a.name, o.total(), strings.Join(parts, "; "))
+		rows = append(rows, []string{a.name, strconv.Itoa(o.total()), strings.Join(parts, "; ")})
 	}
-	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
-	_, _ = w.Write([]byte(rows.String())) // a Builder returns no error
-	_ = w.Flush()
+	text := harness.Table([]string{"attack", "attempts", "outcome"}, rows)
 	if t.before > 0 {
-		fmt.Fprintf(&b, "\nResident memory of the manager: %d MiB before, %d MiB at most.\n", t.before>>20, t.peak>>20)
+		text += fmt.Sprintf("\nResident memory of the manager: %d MiB before, %d MiB at most.\n", t.before>>20, t.peak>>20)
 	}
-	return b.String()
+	return text
 }
 
 // resident returns the resident memory of a process in bytes, or 0 if it is unknown.

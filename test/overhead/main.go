@@ -1,43 +1,42 @@
-// Command overhead measures what Assay itself adds to a run, on the cluster that
-// KUBECONFIG names, and prints medians:
-//
-//	pods Running → first request   from the last pod of the run being seen Running to its first measured request
-//	last response → Finished       from the last response to the condition Finished being seen in the resource
-//	start skew                     between the first client's start and the last one's
-//	apply → first request          from the run's creation to its first measured request
-//
-// Times of cluster events are those at which this program's watches receive them. Times
-// of the load are those of the clients. All of them come from the same host's clock.
+// Command overhead measures what Assay itself adds to a run, on the cluster of KUBECONFIG, and prints medians with their
+// bounds.
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
+
+const help = `Usage: overhead [flags]
+
+Measures what Assay itself adds to a run, and prints medians:
+
+  pods Running → first request   from the last pod of the run being seen Running to its first measured request
+  last response → Finished       from the last response to the condition Finished being seen in the resource
+  start skew                     between the first client's start and the last one's
+  apply → first request          from the run's creation to its first measured request
+
+Times of cluster events are those at which this program's watches receive them. Times of the load are
+those of the clients. All of them come from the same host's clock.
+`
 
 // sample holds the durations of one run.
 type sample struct {
@@ -47,29 +46,18 @@ type sample struct {
 func main() {
 	runs := flag.Int("runs", 10, "Number of runs.")
 	namespace := flag.String("namespace", "default", "Namespace of the runs.")
-	image := flag.String("image", "localhost/assay-test/server:dev", "Image of the target.")
-	flag.Parse()
-	if err := measure(ctrl.SetupSignalHandler(), *namespace, *image, *runs); err != nil {
-		fmt.Fprintln(os.Stderr, "overhead:", err)
-		os.Exit(1)
-	}
+	image := flag.String("image", harness.ServerImage, "Image of the target.")
+	(&harness.Program{Name: "overhead", Help: help, Run: func(ctx context.Context, _ []string) error {
+		return measure(ctx, *namespace, *image, *runs)
+	}}).Main()
 }
 
 func measure(ctx context.Context, namespace, image string, runs int) error {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return fmt.Errorf("find the cluster (is KUBECONFIG set?): %w", err)
-	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	c, err := harness.Connect(harness.RequestTimeout)
 	if err != nil {
 		return err
 	}
+	before := harness.LoadAverage()
 	var samples []sample
 	for i := range runs {
 		s, err := runOnce(ctx, c, namespace, fmt.Sprintf("overhead-%d", i), image)
@@ -79,11 +67,13 @@ func measure(ctx context.Context, namespace, image string, runs int) error {
 		fmt.Fprintf(os.Stderr, "run %d of %d: %+v\n", i+1, runs, s)
 		samples = append(samples, s)
 	}
-	return print(samples)
+	checks := check(samples)
+	fmt.Printf("\n%s:\n\n%s", harness.Machine(before), checks.Table())
+	return checks.Err()
 }
 
 // runOnce creates a run, waits for its end and deletes it.
-func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image string) (s sample, err error) {
+func runOnce(ctx context.Context, c *harness.Cluster, namespace, name, image string) (s sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	run := wrapper.NewRun(namespace, name, image).Lane("overhead").Path("/fixed/1000/100").
@@ -106,14 +96,7 @@ func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image str
 		return sample{}, err
 	}
 	pods.Stop()
-	if !meta.IsStatusConditionTrue(finished.Status.Conditions, v1alpha1.ConditionSucceeded) {
-		return sample{}, fmt.Errorf("the run did not succeed: %+v", finished.Status.Conditions)
-	}
-	var stored corev1.ConfigMap
-	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: finished.Status.Artifact.ConfigMap.Name}, &stored); err != nil {
-		return sample{}, fmt.Errorf("get the artifact: %w", err)
-	}
-	r, err := artifact.Decode(stored.BinaryData[artifact.Key])
+	r, err := c.Result(ctx, finished, time.Minute)
 	if err != nil {
 		return sample{}, err
 	}
@@ -128,20 +111,22 @@ func runOnce(ctx context.Context, c client.WithWatch, namespace, name, image str
 
 // remove deletes a run and waits until its pods are gone, because the next run waits for
 // that in its lane (queue of runs).
-func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
+func remove(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := c.Delete(ctx, run); err != nil {
 		return fmt.Errorf("delete the run: %w", err)
 	}
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		var pods corev1.PodList
-		err := c.List(ctx, &pods, client.InNamespace(run.Namespace), client.MatchingLabels{manifest.LabelRun: run.Name})
-		return len(pods.Items) == 0, err
+	return harness.Await(ctx, time.Minute, func(ctx context.Context) error {
+		pods, err := c.Pods(ctx, run.Namespace, client.MatchingLabels{manifest.LabelRun: run.Name})
+		if err == nil && len(pods) > 0 {
+			err = fmt.Errorf("%d pods of the run are left", len(pods))
+		}
+		return err
 	})
 }
 
 // waitUntilFinished waits for the end of a run and returns the time at which the watch received it.
-func waitUntilFinished(ctx context.Context, c client.WithWatch, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, time.Time, error) {
+func waitUntilFinished(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) (*v1alpha1.BenchmarkRun, time.Time, error) {
 	events, err := c.Watch(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(run.Namespace), client.MatchingFields{"metadata.name": run.Name},
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: run.ResourceVersion}})
 	if err != nil {
@@ -170,32 +155,27 @@ func lastRunning(events <-chan watch.Event) (last time.Time) {
 	return last
 }
 
-func print(samples []sample) error {
-	var text bytes.Buffer
-	fmt.Fprintln(&text, "overhead of a run\tmin\tmedian\tmax\tbound\t")
+// check compares the medians of the samples with their bounds.
+func check(samples []sample) *harness.Checks {
+	var checks harness.Checks
 	for _, row := range []struct {
 		name  string
 		of    func(sample) time.Duration
-		bound string
+		bound time.Duration
 	}{
-		{"pods Running → first request", func(s sample) time.Duration { return s.toFirstRequest }, "1s"},
-		{"last response → Finished", func(s sample) time.Duration { return s.toFinished }, "1s"},
-		{"start skew of two clients", func(s sample) time.Duration { return s.skew }, "5ms"},
-		{"apply → first request", func(s sample) time.Duration { return s.fromApply }, "2s"},
+		{"pods Running → first request", func(s sample) time.Duration { return s.toFirstRequest }, time.Second},
+		{"last response → Finished", func(s sample) time.Duration { return s.toFinished }, time.Second},
+		{"start skew of two clients", func(s sample) time.Duration { return s.skew }, 5 * time.Millisecond},
+		{"apply → first request", func(s sample) time.Duration { return s.fromApply }, 2 * time.Second},
 	} {
 		var values []time.Duration
 		for _, s := range samples {
 			values = append(values, row.of(s))
 		}
-		slices.Sort(values)
-		median := (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t≤ %s\t\n", row.name, formatDuration(values[0]), formatDuration(median), formatDuration(values[len(values)-1]), row.bound)
+		median := harness.Median(values)
+		round := func(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }
+		checks.Add(row.name, fmt.Sprintf("median %s (%s to %s)", round(median), round(slices.Min(values)), round(slices.Max(values))),
+			"≤ "+row.bound.String(), median <= row.bound)
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if _, err := text.WriteTo(table); err != nil {
-		return err
-	}
-	return table.Flush()
+	return &checks
 }
-
-func formatDuration(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }

@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // file is a file of resources of a report.
@@ -43,8 +46,8 @@ func (f *file) name() string { return f.report + "/" + f.base() }
 
 func (f *file) base() string { return strings.TrimSuffix(filepath.Base(f.path), ".yaml") }
 
-// choose returns the small files of the reports in a directory, in the order of their names. Names are of reports
-// ("r1") or files ("r1/r1-small"), separated by commas; without names all are chosen.
+// choose returns the small files of the reports in a directory, in the order of their names, or those that names list: reports
+// ("r1") or files ("r1/r1-small").
 func choose(directory, names string) ([]file, error) {
 	paths, err := filepath.Glob(filepath.Join(directory, "*", "small", "*.yaml"))
 	if err != nil {
@@ -53,35 +56,17 @@ func choose(directory, names string) ([]file, error) {
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("no files match %s/*/small/*.yaml", directory)
 	}
-	wanted := map[string]bool{}
-	for name := range strings.SplitSeq(names, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			wanted[name] = false
-		}
-	}
-	all := len(wanted) == 0
-	var chosen []file
+	var all []file
 	for _, path := range paths {
 		f, err := read(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		take := all
-		for _, name := range []string{f.report, f.name()} {
-			if _, named := wanted[name]; named {
-				wanted[name], take = true, true
-			}
-		}
-		if take {
-			chosen = append(chosen, *f)
-		}
+		all = append(all, *f)
 	}
-	for name, found := range wanted {
-		if !found {
-			return nil, fmt.Errorf("unknown report or file %q: see -list", name)
-		}
-	}
-	return chosen, nil
+	chosen, err := harness.Choose(names, all, func(f *file, name string) bool { return name == f.report || name == f.name() })
+	slices.SortFunc(chosen, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return chosen, err
 }
 
 var documentSeparator = regexp.MustCompile(`(?m)^---$`)

@@ -18,11 +18,6 @@ func machine(at time.Time, load string) string {
 		memory(), strings.TrimSpace(content("/proc/sys/kernel/osrelease")), find("/etc/os-release", `PRETTY_NAME="?([^"\n]*)`), commit(), load)
 }
 
-// loadAverage returns the load averages over 1, 5 and 15 minutes.
-func loadAverage() string {
-	return strings.Join(strings.Fields(content("/proc/loadavg"))[:3], ", ")
-}
-
 func memory() string {
 	var kB int64
 	if _, err := fmt.Sscan(find("/proc/meminfo", `MemTotal:\s*(\d+)`), &kB); err != nil {

@@ -10,11 +10,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const help = `Usage: reports [flags]
@@ -30,74 +28,58 @@ Examples:
   make reports ARGS='-only r1,r3'                    two reports
   make reports ARGS='-only r2/r2-clients-small'      one file of a report
 
-Exit codes:
-  0    every run and every round has ended with a result, valid or not
-  1    one of them failed
-  2    the command line is invalid, or the cluster can't be reached
-  130  interrupted
-
+A run that fails, or a round that ends without a result, is not as expected; one that isn't valid is.
 It uses the cluster of $KUBECONFIG. Nothing else must use the machine meanwhile.
-
-Flags:
 `
 
 // resourceDirectory holds the reports as resources.
 const resourceDirectory = "config/reports"
 
 func main() {
-	os.Exit(run())
-}
-
-func run() int {
-	flag.Usage = func() {
-		_, _ = fmt.Fprint(flag.CommandLine.Output(), help)
-		flag.PrintDefaults()
-	}
 	only := flag.String("only", "", "Reports and files, separated by commas; all if empty.")
 	output := flag.String("output", "docs/reports", "Directory for what came out.")
 	list := flag.Bool("list", false, "List the files and exit.")
-	flag.Parse()
-	chosen, err := choose(resourceDirectory, *only)
-	if err == nil && flag.NArg() > 0 {
-		err = fmt.Errorf("there are no arguments: %v", flag.Args())
-	}
+	(&harness.Program{Name: "reports", Help: help, Run: func(ctx context.Context, _ []string) error { return run(ctx, *only, *output, *list) }}).Main()
+}
+
+func run(ctx context.Context, only, output string, list bool) error {
+	chosen, err := choose(resourceDirectory, only)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "reports:", err)
-		return 2
+		return err
 	}
-	if *list {
+	if list {
 		for i := range chosen {
 			fmt.Println(chosen[i].name())
 		}
-		return 0
+		return nil
 	}
-	c, err := local.Connect()
+	c, err := harness.Connect(harness.RequestTimeout)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "reports:", err)
-		return 2
+		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return repeatAll(ctx, c, chosen, *output)
+	return repeatAll(ctx, c, chosen, output)
 }
 
-// repeatAll repeats the files one after the other, each in a namespace of its own, and returns the exit code.
-func repeatAll(ctx context.Context, c *local.Cluster, chosen []file, output string) int {
-	began, code := time.Now(), 0
+// repeatAll repeats the files one after the other, each in a namespace of its own.
+func repeatAll(ctx context.Context, c *harness.Cluster, chosen []file, output string) error {
+	began, failed := time.Now(), 0
 	for i := range chosen {
 		f := &chosen[i]
 		at := time.Now()
 		fmt.Printf("%s (%d of %d)\n", f.name(), i+1, len(chosen))
 		err := f.repeat(ctx, c, output)
 		if ctx.Err() != nil {
-			return 130
+			return ctx.Err()
 		}
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "reports: %s: %s\n", f.name(), err)
-			code = 1
+			failed++
 		}
 		fmt.Printf("%s took %s\n\n", f.name(), time.Since(at).Round(time.Second))
 	}
 	fmt.Printf("%d files in %s\n", len(chosen), time.Since(began).Round(time.Second))
-	return code
+	if failed > 0 {
+		return fmt.Errorf("%d files: %w", failed, harness.ErrMissed)
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assay-dev/assay/test/local"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const (
@@ -24,17 +24,16 @@ const (
 
 // repeat applies the file in a namespace of its own, waits for its runs and rounds, and writes what they measured
 // below the output directory. It deletes the namespace.
-func (f *file) repeat(ctx context.Context, c *local.Cluster, output string) (err error) {
+func (f *file) repeat(ctx context.Context, c *harness.Cluster, output string) error {
 	directory := filepath.Join(output, f.report)
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return err
 	}
-	namespace, err := c.NewNamespace(ctx, "assay-report-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.DeleteNamespace(ctx, namespace)) }()
-	began, load := time.Now(), loadAverage()
+	return c.InNamespace(ctx, "assay-report-", func(namespace string) error { return f.repeatIn(ctx, namespace, directory) })
+}
+
+func (f *file) repeatIn(ctx context.Context, namespace, directory string) error {
+	began, load := time.Now(), harness.LoadAverage()
 	if err := show(ctx, "kubectl", "apply", "--namespace", namespace, "--filename", f.path); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // Package local connects test programs with the local cluster, whose nodes' processes are visible on this
 // machine.
-package local
+package harness
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -34,8 +35,10 @@ const (
 	// ManagerContainer is the container of the manager in its pod.
 	ManagerContainer = "manager"
 
-	requestTimeout = 5 * time.Second
-	pollInterval   = 200 * time.Millisecond
+	// RequestTimeout is a timeout for programs that have to notice when the API server is away.
+	RequestTimeout = 5 * time.Second
+
+	pollInterval = 200 * time.Millisecond
 )
 
 // ManagerLabels select the manager's pods.
@@ -54,16 +57,22 @@ func TargetLabels(run *v1alpha1.BenchmarkRun) client.MatchingLabels {
 	return client.MatchingLabels{manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleTarget}
 }
 
-// Cluster is the cluster of KUBECONFIG. Requests time out after 5 seconds.
+// Cluster is the cluster of KUBECONFIG.
 type Cluster struct {
 	client.Client
 	Kube *kubernetes.Clientset
 	// Config is for further clients. It has no timeout.
-	Config *rest.Config
+	Config   *rest.Config
+	watching client.WithWatch
 }
 
-// Connect returns the cluster of KUBECONFIG.
-func Connect() (*Cluster, error) {
+// Watch implements client.WithWatch.
+func (c *Cluster) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
+	return c.watching.Watch(ctx, list, options...)
+}
+
+// Connect returns the cluster of KUBECONFIG. Requests but watches time out after a time, or never if it is 0.
+func Connect(timeout time.Duration) (*Cluster, error) {
 	ctrl.SetLogger(logr.Discard())
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -75,13 +84,17 @@ func Connect() (*Cluster, error) {
 		return nil, err
 	}
 	bounded := rest.CopyConfig(config)
-	bounded.Timeout = requestTimeout
+	bounded.Timeout = timeout
 	c, err := client.New(bounded, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
 	}
+	watching, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
 	kube, err := kubernetes.NewForConfig(bounded)
-	return &Cluster{Client: c, Kube: kube, Config: config}, err
+	return &Cluster{Client: c, Kube: kube, Config: config, watching: watching}, err
 }
 
 // Await polls until done returns no error. It returns the last error if that takes longer than limit.

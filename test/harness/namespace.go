@@ -1,4 +1,4 @@
-package local
+package harness
 
 import (
 	"context"
@@ -12,8 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// deletionLimit bounds the time in which a namespace with everything in it is deleted.
-const deletionLimit = 3 * time.Minute
+// deletionLimit bounds the time in which a namespace with everything in it is deleted. After an outage of the API server
+// the garbage collector alone needs half a minute.
+const deletionLimit = 5 * time.Minute
 
 // NewNamespace creates a namespace whose name begins with a prefix, for pods that keep to the restricted Pod
 // Security Standard.
@@ -25,6 +26,15 @@ func (c *Cluster) NewNamespace(ctx context.Context, prefix string) (string, erro
 		return "", fmt.Errorf("create namespace: %w", err)
 	}
 	return namespace.Name, nil
+}
+
+// InNamespace calls do with a new namespace, and deletes it afterwards.
+func (c *Cluster) InNamespace(ctx context.Context, prefix string, do func(namespace string) error) error {
+	namespace, err := c.NewNamespace(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(namespace), c.DeleteNamespace(ctx, namespace))
 }
 
 // DeleteNamespace deletes a namespace and waits until it is gone, even if ctx is done.
