@@ -15,6 +15,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -97,12 +98,12 @@ func TestCheckFormat(t *testing.T) {
 		"yaml":     `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|series], gnuplot[=percentiles|requests|series], hgrm[=connect|`,
 		"":         `unknown output format ""`,
 	} {
-		err := report.CheckFormat(format, report.Names())
+		err := doc.CheckFormat(format, report.Names())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%q: error %v, want %q", format, err, want)
 		}
 	}
-	if got := report.Usage([]string{"svg=runs", "html", "svg=effects"}); got != "html, svg=effects|runs" {
+	if got := doc.Usage([]string{"svg=runs", "html", "svg=effects"}); got != "html, svg=effects|runs" {
 		t.Error(got)
 	}
 }
@@ -129,7 +130,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 		"-12.5": "-12.5", "-3": "-3", "-1e-7": "-1e-7", "-": "-", "- 3": "'- 3", "-Infinity": "'-Infinity", "+3": "'+3", "-0x1p2": "'-0x1p2",
 		"": "", "1": "1", "tomcat": "tomcat", "a=b": "a=b",
 	} {
-		if got := report.Cell(text); got != want {
+		if got := doc.Cell(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -1,13 +1,10 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
-	"unicode"
 
 	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -81,7 +78,7 @@ func writeJSON(w io.Writer, r *result.Result) error {
 			Latencies:         latenciesJSON(c.Latencies, c.Summaries),
 		})
 	}
-	return WriteIndented(w, d)
+	return doc.WriteJSON(w, d)
 }
 
 // mergedSummaries returns the figures of all clients where there are no histograms of them.
@@ -91,16 +88,6 @@ func mergedSummaries(r *result.Result) result.Summaries {
 		summaries[result.Total] = &total
 	}
 	return summaries
-}
-
-// WriteIndented writes a document as JSON that terminals only show.
-func WriteIndented(w io.Writer, document any) error {
-	encoded, err := json.MarshalIndent(document, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
-	_, err = w.Write(append(escapeUnprintable(encoded), '\n'))
-	return err
 }
 
 func latenciesJSON(histograms result.Latencies, summaries result.Summaries) map[string]latencyJSON {
@@ -155,20 +142,6 @@ func containersJSON(r *result.Result) []map[string]any {
 	return all
 }
 
-// escapeUnprintable escapes characters that JSON allows in strings but that a
-// terminal might obey. The document's meaning doesn't change.
-func escapeUnprintable(document []byte) []byte {
-	var out bytes.Buffer
-	for _, r := range string(document) {
-		if r == '\n' || r > 0xffff || unicode.IsPrint(r) {
-			out.WriteRune(r)
-			continue
-		}
-		fmt.Fprintf(&out, `\u%04x`, r)
-	}
-	return out.Bytes()
-}
-
 // tableJSON is a table of runs.
 type tableJSON struct {
 	Runs []rowJSON `json:"runs"`
@@ -191,5 +164,5 @@ func writeTableJSON(w io.Writer, rows []Row) error {
 		}
 		document.Runs = append(document.Runs, r)
 	}
-	return WriteIndented(w, document)
+	return doc.WriteJSON(w, document)
 }

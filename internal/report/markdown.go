@@ -10,22 +10,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
-
-// EscapeMarkdown returns a text in which Markdown finds no markup, HTML, link or mention. A vertical bar becomes an
-// entity, because tables escape it once more.
-func EscapeMarkdown(text string) string { return markup.Replace(printable.Text(text)) }
-
-var markup = func() *strings.Replacer {
-	pairs := []string{"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "://", "&#58;//", "www.", "www&#46;"}
-	for _, r := range "\\`*_{}[]#!~@$" {
-		pairs = append(pairs, string(r), `\`+string(r))
-	}
-	return strings.NewReplacer(pairs...)
-}()
 
 // writeMarkdown writes what a pull request's comment should say of a run, in GitHub's Markdown: the verdict and the
 // findings, the thresholds, the figures of all clients, and the levels of a load with stages.

@@ -7,35 +7,48 @@ import (
 	"reflect"
 
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
 var (
-	reports = formats[*result.Result]{
+	reports = withPhases(doc.Formats[*result.Result]{
 		"benchstat": writeBenchstat,
 		"csv":       writeLevelsCSV, "csv=levels": writeLevelsCSV, "csv=percentiles": writePercentilesCSV, "csv=series": writeSeriesCSV,
 		"gnuplot": writeGnuplot, "gnuplot=percentiles": writePercentilesData, "gnuplot=requests": writeRequestsData, "gnuplot=series": writeSeriesData,
 		"hgrm": writePercentileDistribution(result.Total), "hlog": writeHistogramLog,
 		"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "text": writeText,
-	}.withParts("hgrm", writePercentileDistribution)
-	tables = formats[[]Row]{
+	}, "hgrm", writePercentileDistribution)
+	tables = doc.Formats[[]Row]{
 		"benchstat": writeTableBenchstat, "csv": writeTableCSV, "json": writeTableJSON, "junit": writeTableJUnit,
 		"markdown": writeTableMarkdown, "text": writeTableText,
 	}
 )
 
+// withPhases adds a part of a format for each phase of a request.
+func withPhases(f doc.Formats[*result.Result], format string, write func(result.Phase) func(io.Writer, *result.Result) error) doc.Formats[*result.Result] {
+	for phase := range result.Phases {
+		f[format+"="+phase.String()] = write(phase)
+	}
+	return f
+}
+
+// NeedsLevels reports whether a format only has the levels of a load with stages. Write returns an error for the
+// result of any other load.
+func NeedsLevels(format string) bool { return format == "csv" || format == "csv=levels" }
+
 // Names returns the names of all formats of reports in alphabetical order.
-func Names() []string { return reports.names() }
+func Names() []string { return reports.Names() }
 
 // TableNames returns the names of all formats of tables in alphabetical order.
-func TableNames() []string { return tables.names() }
+func TableNames() []string { return tables.Names() }
 
 // Write writes a result in the format of that name.
-func Write(w io.Writer, format string, r *result.Result) error { return reports.write(w, format, r) }
+func Write(w io.Writer, format string, r *result.Result) error { return reports.Write(w, format, r) }
 
 // WriteTable writes rows as a table in the format of that name.
 func WriteTable(w io.Writer, format string, rows []Row) error {
-	return tables.write(w, format, shown(rows))
+	return tables.Write(w, format, shown(rows))
 }
 
 // shown returns a copy of x in which all texts are printable. Texts from outside,

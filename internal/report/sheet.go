@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -80,14 +79,6 @@ func (s *Sheet) Fit(width int) string {
 		}
 	}
 	return s.blocks()
-}
-
-// Width returns the number of columns of the terminal to which w writes, or 0 if that is none.
-func Width(w io.Writer) int {
-	if terminal, is := w.(interface{ Columns() int }); is {
-		return terminal.Columns()
-	}
-	return 0
 }
 
 func widest(rendered string) int {

@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/plugin/terminal"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -97,7 +97,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.Flags().Int32Var(&o.tolerance, "tolerance", defaultTolerance, "the difference that doesn't matter, in percent, unless a Benchmark says")
 	cmd.Flags().Int32Var(&o.confidence, "confidence", defaultConfidence, "the confidence of intervals in percent")
 	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp))
-	cluster.OutputFlag(cmd, &o.format, formats(), report.Usage(formats()))
+	cluster.OutputFlag(cmd, &o.format, formats(), doc.Usage(formats()))
 	return cmd
 }
 

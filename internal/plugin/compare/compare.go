@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
@@ -40,7 +40,7 @@ type source struct {
 
 // check validates the options without contacting the cluster, and returns the two sources.
 func (o *options) check() ([]source, error) {
-	if err := report.CheckFormat(o.format, formats()); err != nil {
+	if err := doc.CheckFormat(o.format, formats()); err != nil {
 		return nil, exit.Errorf(exit.Unknown, "%w", err)
 	}
 	for _, m := range o.metrics {

@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -22,7 +22,7 @@ import (
 // writeBenchmark writes the report of a round that has ended: of the last one if number is 0. If the artifact of the
 // last one is lost, the report has what the status says.
 func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number int64, format string, out io.Writer) error {
-	if err := report.CheckFormat(format, roundFormats()); err != nil {
+	if err := doc.CheckFormat(format, roundFormats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	b, err := c.Benchmark(ctx, name)

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -45,7 +46,7 @@ func (s source) read(ctx context.Context, c *cluster.Cluster, run *v1alpha1.Benc
 
 // write writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
 func write(ctx context.Context, c *cluster.Cluster, name string, from source, format, directory string, plot bool, out io.Writer) error {
-	if err := report.CheckFormat(format, runFormats()); err != nil {
+	if err := doc.CheckFormat(format, runFormats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	run, err := c.Run(ctx, name)

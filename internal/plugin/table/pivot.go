@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
@@ -46,7 +46,7 @@ func (o *options) benchmark() (string, error) {
 
 // writePivot prints the table of a Benchmark's cells, from the artifact of a round that has ended.
 func (o *options) writePivot(ctx context.Context, c *cluster.Cluster, name string, out io.Writer) error {
-	if err := report.CheckFormat(o.format, round.PivotNames()); err != nil {
+	if err := doc.CheckFormat(o.format, round.PivotNames()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	if o.pivot.round < 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
 )
@@ -30,7 +31,7 @@ type options struct {
 
 // check validates the options without contacting the cluster.
 func (o *options) check() error {
-	if err := report.CheckFormat(o.format, report.TableNames()); err != nil {
+	if err := doc.CheckFormat(o.format, report.TableNames()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	if len(o.names) > 0 && o.selector != "" {

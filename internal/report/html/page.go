@@ -1,5 +1,3 @@
-// Package html writes pages that need nothing but themselves: no network, and no script for anything but a closer look.
-// It knows neither runs nor Benchmarks; packages runpage and roundpage fill its pages.
 package html
 
 import (

@@ -1,3 +1,5 @@
+// Package html writes documents as pages that need nothing but themselves: no network, and no script for anything but a
+// closer look.
 package html
 
 import (
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/picture"
 )
 
@@ -30,7 +33,19 @@ var (
 	uplotLicense string
 )
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"print": visible}).Parse(pageHTML))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"print": visible,
+	"shown": doc.Shown,
+	"add":   func(a, b int) int { return a + b },
+	"svg":   func(d doc.Drawing) template.HTML { return template.HTML(d.SVG()) }, //nolint:gosec // see doc.Drawing
+	"lines": func(lines doc.Preformatted) string {
+		texts := make([]string, len(lines))
+		for i, line := range lines {
+			texts[i] = visible(line)
+		}
+		return strings.Join(texts, "\n")
+	},
+}).Parse(pageHTML))
 
 // visible returns a text in which control characters are visible. The narrow no-break space before units stays.
 func visible(text string) string {
@@ -42,11 +57,11 @@ func visible(text string) string {
 	return strings.Join(parts, space)
 }
 
-// Write writes the page. Its head forbids it to load anything, and to run any script but the page's own, whose hash the
-// head has. The same page always gives the same bytes.
-func (p *Page) Write(w io.Writer) error {
-	style, script := pageCSS+picture.StyleSheet(), ""
-	if p.Series != nil {
+// Write writes a document as a page. Its head forbids it to load anything, and to run any script but the page's own, whose
+// hash the head has. The same document always gives the same bytes.
+func Write(w io.Writer, d *doc.Document) error {
+	style, script, series := pageCSS+picture.StyleSheet(), "", seriesOf(d)
+	if series != nil {
 		style += uplotCSS
 		script = "/*\n" + uplotLicense + "*/\n" + uplotJS + "\n" + timelineJS
 	}
@@ -56,13 +71,26 @@ func (p *Page) Write(w io.Writer) error {
 	}
 	// None of style, script and policy has anything of a user.
 	data := struct {
-		*Page
+		*doc.Document
+		Series any
 		Policy string
 		Style  template.CSS
 		Script template.JS
-	}{p, policy, template.CSS(style), template.JS(script)} //nolint:gosec // see above
+	}{d, series, policy, template.CSS(style), template.JS(script)} //nolint:gosec // see above
 	if err := page.Execute(w, data); err != nil {
 		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// seriesOf returns the data of a document's panels; nil without panels.
+func seriesOf(d *doc.Document) any {
+	for _, s := range d.Sections {
+		for _, b := range s.Blocks {
+			if p, is := b.(doc.Panels); is && p.Series != nil {
+				return p.Series
+			}
+		}
 	}
 	return nil
 }

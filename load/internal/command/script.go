@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 )
 
 // K6 is the name of the program that runs k6 for assay-load. It is in the same directory.
@@ -51,7 +52,7 @@ type RunOptions struct {
 // AddFlags defines the flags.
 func (o *RunOptions) AddFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVarP(&o.Format, "output", "o", "text", "output format: "+report.Usage(report.Names())+"; csv has the levels of a load with stages")
+	flags.StringVarP(&o.Format, "output", "o", "text", "output format: "+doc.Usage(report.Names())+"; csv has the levels of a load with stages")
 	flags.StringVar(&o.URL, "url", "", "of a script: the target's URL, in the script's ASSAY_TARGET_URL and BASE_URL (default: the script has URLs of its own)")
 	flags.StringArrayVarP(&o.Env, "env", "e", nil, "of a script: NAME=VALUE for its __ENV; k6 reads its options from it, too, such as K6_VUS=25")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &Error{ExitUsage, err} })
@@ -59,7 +60,7 @@ func (o *RunOptions) AddFlags(command *cobra.Command) {
 
 // Check returns an error if the options are invalid or don't fit the file in path.
 func (o *RunOptions) Check(path string) error {
-	if err := report.CheckFormat(o.Format, report.Names()); err != nil {
+	if err := doc.CheckFormat(o.Format, report.Names()); err != nil {
 		return err
 	}
 	if !IsScript(path) {

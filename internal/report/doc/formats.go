@@ -1,4 +1,4 @@
-package report
+package doc
 
 import (
 	"fmt"
@@ -6,26 +6,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/assay-dev/assay/internal/result"
 )
 
-// formats holds the functions that write a T, by the names of their formats. A format that can write several things
-// has parts: "csv=series" is the part "series" of the format "csv".
-type formats[T any] map[string]func(w io.Writer, t T) error
+// Formats holds the functions that write a T, by the names of their formats. A format that can write several things has
+// parts: "csv=series" is the part "series" of the format "csv".
+type Formats[T any] map[string]func(w io.Writer, t T) error
 
-// withParts adds a part of a format for each phase of a request.
-func (f formats[T]) withParts(format string, write func(result.Phase) func(w io.Writer, t T) error) formats[T] {
-	for phase := range result.Phases {
-		f[format+"="+phase.String()] = write(phase)
-	}
-	return f
-}
+// Names returns the names of all formats in alphabetical order.
+func (f Formats[T]) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
-func (f formats[T]) names() []string { return slices.Sorted(maps.Keys(f)) }
-
-func (f formats[T]) write(w io.Writer, format string, t T) error {
-	if err := CheckFormat(format, f.names()); err != nil {
+// Write writes t in the format of that name.
+func (f Formats[T]) Write(w io.Writer, format string, t T) error {
+	if err := CheckFormat(format, f.Names()); err != nil {
 		return err
 	}
 	if err := f[format](w, t); err != nil {
@@ -81,7 +73,3 @@ func partsOf(format string, names []string) []string {
 	slices.Sort(parts)
 	return parts
 }
-
-// NeedsLevels reports whether a format only has the levels of a load with stages. Write returns an error for the
-// result of any other load.
-func NeedsLevels(format string) bool { return format == "csv" || format == "csv=levels" }

@@ -1,0 +1,146 @@
+package doc
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/printable"
+)
+
+// WriteText writes a document for a terminal, whose width it keeps to.
+func WriteText(w io.Writer, d *Document) error {
+	t := textWriter{columns: Width(w)}
+	t.head(d)
+	for i := range d.Sections {
+		t.section(&d.Sections[i])
+	}
+	_, err := io.WriteString(w, t.out.String())
+	return err
+}
+
+// Text returns blocks as text.
+func Text(blocks ...Block) string {
+	var t textWriter
+	t.blocks(blocks)
+	return t.out.String()
+}
+
+// textWriter writes text. Between blocks there is an empty line, but none within paragraphs and the lists that follow them.
+type textWriter struct {
+	out     strings.Builder
+	columns int
+	last    string // the kind of the last block since a heading
+}
+
+func (t *textWriter) line(text string) { fmt.Fprintln(&t.out, strings.TrimRight(text, " ")) }
+
+// begin begins a block.
+func (t *textWriter) begin(kind string) {
+	flows := kind == "paragraph" && t.last == kind || kind == "list" && (t.last == "paragraph" || t.last == kind)
+	if t.last != "" && !flows {
+		t.line("")
+	}
+	t.last = kind
+}
+
+// head writes what precedes the sections.
+func (t *textWriter) head(d *Document) {
+	t.blocks([]Block{Paragraph{d.Title}, Paragraph{d.Verdict.Text}, Paragraph{d.Verdict.Addendum.Text}})
+	for _, remark := range d.Remarks {
+		t.blocks([]Block{Paragraph{remark}})
+	}
+	for _, note := range d.Notes {
+		t.block(Paragraph{"Note: " + note})
+	}
+	var items List
+	for _, s := range d.Sentences {
+		items = append(items, s.String())
+	}
+	for _, f := range d.Findings {
+		items = append(items, fmt.Sprintf("%s %s: %s", f.Severity, f.Reason, f.Message))
+	}
+	t.blocks([]Block{items, Facts{Facts: d.Metrics}})
+}
+
+// String returns the sentence with its lead.
+func (s Sentence) String() string {
+	if s.Lead == "" {
+		return s.Text
+	}
+	return s.Lead + ": " + s.Text
+}
+
+func (t *textWriter) section(s *Section) {
+	if t.out.Len() > 0 {
+		t.line("")
+	}
+	if title := printable.Text(s.Title); title != "" {
+		t.line(title)
+		t.line(strings.Repeat("-", len([]rune(title))))
+	}
+	t.last = ""
+	t.blocks(s.Blocks)
+}
+
+func (t *textWriter) blocks(blocks []Block) {
+	for _, b := range Shown(blocks) {
+		t.block(b)
+	}
+}
+
+func (t *textWriter) block(b Block) {
+	switch b := b.(type) {
+	case Paragraph:
+		t.begin(b.Kind())
+		for _, text := range b {
+			t.line(printable.Text(text))
+		}
+	case List:
+		t.begin(b.Kind())
+		for _, item := range b {
+			t.line("  " + printable.Text(item))
+		}
+	case Facts:
+		t.facts(b)
+	case *Table:
+		t.begin(b.Kind())
+		fmt.Fprintln(&t.out, b.cleaned(printable.Text).fit(t.columns))
+	case Plot:
+		if b.Drawing != nil {
+			t.preformatted(b.Drawing.Lines(t.columns))
+		}
+		t.blocks([]Block{Paragraph{b.Caption}})
+	case Panels:
+	case Preformatted:
+		t.preformatted(b)
+	case Group:
+		t.blocks([]Block{Paragraph{b.Title}})
+		t.blocks(b.Blocks)
+	}
+}
+
+func (t *textWriter) facts(b Facts) {
+	indent, width := "", 23
+	t.begin(b.Kind())
+	if b.Listed {
+		indent, width = "  ", 16
+	}
+	for _, f := range b.Facts {
+		name := printable.Text(f.Name)
+		if name != "" {
+			name += ":"
+		}
+		t.line(fmt.Sprintf("%s%-*s %s", indent, width, name, printable.Text(f.Value)))
+	}
+}
+
+func (t *textWriter) preformatted(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	t.begin("preformatted")
+	for _, line := range lines {
+		t.line(printable.Text(line))
+	}
+}
