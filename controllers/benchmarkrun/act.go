@@ -67,9 +67,6 @@ func (r *Reconciler) notify(br *v1alpha1.BenchmarkRun, plan *run.Plan) {
 	if s := plan.Summarize; s != nil {
 		r.Sessions.Summarize(uid, s.Client, s.Data)
 	}
-	if plan.TearDown > 0 {
-		r.Sessions.TearDown(uid, plan.TearDown)
-	}
 	if plan.Read {
 		r.Sessions.RequestSample(uid)
 	}

@@ -40,7 +40,6 @@ type fakeSessions struct {
 	read        int
 	merged      int // calls of Series
 	summarized  map[int]string
-	tornDown    map[int]bool
 	released    bool
 	forgotten   bool
 	keeps       bool
@@ -85,10 +84,9 @@ func (f *fakeSessions) EndMeasurement(_ string, second int64)           { f.endS
 func (f *fakeSessions) Summarize(_ string, client int, data []byte) {
 	f.summarized = map[int]string{client: string(data)}
 }
-func (f *fakeSessions) TearDown(_ string, client int) { f.tornDown = map[int]bool{client: true} }
-func (f *fakeSessions) RequestSample(string)          { f.read++ }
-func (f *fakeSessions) Release(string)                { f.released = true }
-func (f *fakeSessions) Forget(string)                 { f.forgotten = true }
+func (f *fakeSessions) RequestSample(string) { f.read++ }
+func (f *fakeSessions) Release(string)       { f.released = true }
+func (f *fakeSessions) Forget(string)        { f.forgotten = true }
 
 // indexed is a client with the cache's index of lanes.
 type indexed struct{ client.Client }

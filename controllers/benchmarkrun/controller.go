@@ -267,7 +267,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun,
 }
 
 // writeFinished writes what may still change in the status of a finished run: which spec was observed,
-// whether the cleanup goes on, and what came of it. The cache doesn't have the rest.
+// and whether the cleanup goes on. The cache doesn't have the rest.
 func (r *Reconciler) writeFinished(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
 	live := &v1alpha1.BenchmarkRun{}
 	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(br), live)
@@ -278,7 +278,6 @@ func (r *Reconciler) writeFinished(ctx context.Context, br *v1alpha1.BenchmarkRu
 	if c := meta.FindStatusCondition(plan.Status.Conditions, v1alpha1.ConditionReconciling); c != nil {
 		meta.SetStatusCondition(&live.Status.Conditions, *c)
 	}
-	run.AddNote(&live.Status, plan.Note)
 	if err := r.Status().Update(ctx, live); err != nil {
 		return fmt.Errorf("write the status: %w", err)
 	}

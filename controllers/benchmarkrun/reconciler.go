@@ -42,7 +42,6 @@ type Sessions interface {
 	End(run string)
 	EndMeasurement(run string, second int64)
 	Summarize(run string, client int, data []byte)
-	TearDown(run string, client int)
 	RequestSample(run string)
 	Release(run string)
 	Forget(run string)

@@ -258,27 +258,26 @@ func TestScriptIsAbortedAndSummarized(t *testing.T) {
 	}
 }
 
-// TestScriptTearsDownWithoutClient0 checks that the pods stay until another client has run teardown().
-func TestScriptTearsDownWithoutClient0(t *testing.T) {
+// TestScriptFailureWaitsForTeardown checks that the pods stay until client 0 has run teardown() after a failure of its own.
+func TestScriptFailureWaitsForTeardown(t *testing.T) {
 	b := scriptMeasuring(t)
 	b.clients(func(i int, c *session.ClientState) {
 		if i == 0 {
-			c.Failure = "k6 was killed"
+			c.Connected, c.Failure = true, "k6 aborted"
 		}
 	})
 	b.sessions.forgotten, b.sessions.released = false, false // since the admission
 	b.reconcile()
-	b.wants(v1alpha1.ReasonClientFailed, "k6 was killed")
+	b.wants(v1alpha1.ReasonClientFailed, "k6 aborted")
 	b.reconcile()
-	if !b.sessions.tornDown[1] || b.sessions.forgotten || b.sessions.released {
+	if b.sessions.forgotten || b.sessions.released {
 		t.Fatalf("%+v", b.sessions)
 	}
 	if err := b.get("run-target", &corev1.Pod{}); err != nil {
 		t.Errorf("the target: %v", err)
 	}
-	b.clients(func(i int, c *session.ClientState) { c.Script.TornDown = i == 1 })
+	b.clients(func(_ int, c *session.ClientState) { c.Connected = false })
 	b.reconcile()
-	b.wants(v1alpha1.ReasonClientFailed, "k6 was killed", "Client 1 ran the script's teardown() because client 0 was lost.")
 	if !b.sessions.forgotten {
 		t.Error("the sessions remain")
 	}

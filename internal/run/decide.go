@@ -100,7 +100,7 @@ func (p *planner) failure() *Failure {
 		jobGone, clientEnded, clientsDeleted, jobFailed, clientBlocked, clientRefused, clientsNotReady, clientLost,
 	} {
 		if f := find(run, o, now); f != nil {
-			return f
+			return p.withoutTeardown(f)
 		}
 	}
 	return nil

@@ -32,8 +32,6 @@ type Plan struct {
 
 	// Status is the status that the run should have.
 	Status v1alpha1.BenchmarkRunStatus
-	// Note is added to the messages of a run that has finished, or is empty.
-	Note string
 	// Findings are those about the result of a run that ends.
 	Findings []result.Finding
 
@@ -66,8 +64,6 @@ type Plan struct {
 	EndMeasurement int64
 	// Summarize makes a client run handleSummary() of its script, or is nil.
 	Summarize *Summarize
-	// TearDown is the client that runs teardown() of the script in place of client 0, or 0 for none.
-	TearDown int
 	// Read requests a usage sample from the agent.
 	Read bool
 	// Release lets the pods exit.

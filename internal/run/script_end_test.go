@@ -179,50 +179,25 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// TestTeardownWithoutClient0 checks which client runs teardown() after a run has failed, and what the run says of it.
-func TestTeardownWithoutClient0(t *testing.T) {
+// TestTeardownAfterAFailure checks that client 0 has time to run teardown() after it has failed.
+func TestTeardownAfterAFailure(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*scene)
-		client int
 		waits  bool
-		says   string
 	}{
-		"client 0 is lost": {func(*scene) {}, 1, true, ""},
-		"client 0 lives":   {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Connected = true }) }, 0, false, ""},
-		"client 0 failed and tears down": {func(s *scene) {
-			s.set(0, func(c *session.ClientState) { c.Connected, c.Failure, c.Script.TearingDown = true, "x", true })
-		}, 0, true, ""},
-		"client 0 failed without k6": {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Connected, c.Failure = true, "x" }) }, 1, true, ""},
-		"client 0 has torn down":     {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Script.TornDown = true }) }, 0, false, ""},
-		"setup() has not returned": {func(s *scene) {
-			s.run.Status.MeasurementTime = nil
-			s.clients(func(c *session.ClientState) { c.Script.SetupEnded = false })
-		}, 0, false, ""},
-		"client 1 is stopped": {func(s *scene) {
-			s.set(1, func(c *session.ClientState) { c.Failure, c.FailureKind = "x", session.FailureStopped })
-		}, 1, true, ""},
-		"client 1 has failed": {func(s *scene) { s.set(1, func(c *session.ClientState) { c.Failure = "x" }) }, 0, false, "was not run"},
-		"client 1 runs it":    {func(s *scene) { s.set(1, func(c *session.ClientState) { c.Script.TearingDown = true }) }, 1, true, ""},
-		"client 1 has run it": {func(s *scene) { s.set(1, func(c *session.ClientState) { c.Script.TornDown = true }) }, 0, false, "Client 1 ran the script's teardown() because client 0 was lost."},
-		"client 1 has run it, and 0 perhaps": {func(s *scene) {
-			s.started(teardownStage)
-			s.set(1, func(c *session.ClientState) { c.Script.TornDown = true })
-		}, 0, false, "Client 0 may have run it, too."},
-		"client 1 has failed to": {func(s *scene) {
-			s.set(1, func(c *session.ClientState) { c.Script.TornDown, c.Script.TeardownError = true, "no" })
-		}, 0, false, "it failed: no."},
-		"it takes too long":                    {func(s *scene) { s.run.Status.CompletionTime = ptr.To(metav1.NewTime(now.Add(-teardownTimeout))) }, 0, false, "did not end within"},
-		"this manager knows no client yet":     {func(s *scene) { s.o.Sessions.Clients, s.o.Sessions.Since = nil, now }, 0, true, ""},
-		"no client has connected again":        {func(s *scene) { s.o.Sessions.Clients, s.o.Sessions.Since = nil, now.Add(-time.Minute) }, 0, false, "was not run"},
-		"the clients are being deleted by now": {func(s *scene) { s.o.Job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, 0, false, ""},
+		"client 0 failed":                      {func(*scene) {}, true},
+		"client 0 is lost":                     {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Connected = false }) }, false},
+		"client 1 failed":                      {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Failure = "" }) }, false},
+		"setup() has not returned":             {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Script.SetupEnded = false }) }, false},
+		"client 0 has sent its totals":         {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Totals = &result.Totals{} }) }, false},
+		"it takes too long":                    {func(s *scene) { s.run.Status.CompletionTime = ptr.To(metav1.NewTime(now.Add(-teardownTimeout))) }, false},
+		"this manager knows no client":         {func(s *scene) { s.o.Sessions.Clients = nil }, false},
+		"the clients are being deleted by now": {func(s *scene) { s.o.Job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scripted().started(measurementStage).clients(func(c *session.ClientState) { c.Script.SetupEnded = true })
 			s.run.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(now))
-			s.set(0, func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now })
-			s.o.Clients[0].Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
-				Name: "client", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}},
-			}}}
+			s.set(0, func(c *session.ClientState) { c.Connected, c.Failure = true, "x" })
 			failed := s.decide()
 			if got := stateIn(failed); got.Reason != v1alpha1.ReasonClientFailed || len(failed.Delete) != 0 {
 				t.Fatalf("%+v", got)
@@ -231,17 +206,59 @@ func TestTeardownWithoutClient0(t *testing.T) {
 			tc.change(s)
 			p := s.decide()
 			deletes := slices.Contains(names(p.Delete), s.o.Job.Name)
-			if p.TearDown != tc.client || deletes == tc.waits && s.o.Job.DeletionTimestamp == nil || p.Forget == tc.waits || p.Release == tc.waits {
-				t.Errorf("client %d tears down; deletes %q, forgets %t", p.TearDown, names(p.Delete), p.Forget)
-			}
-			for _, kind := range []string{v1alpha1.ConditionSucceeded, v1alpha1.ConditionFinished} {
-				got := meta.FindStatusCondition(p.Status.Conditions, kind)
-				if !strings.Contains(got.Message, tc.says) || tc.says == "" && strings.Contains(got.Message, "teardown") {
-					t.Errorf("%s: %s", kind, got.Message)
-				}
+			if deletes == tc.waits && s.o.Job.DeletionTimestamp == nil || p.Forget == tc.waits || p.Release == tc.waits {
+				t.Errorf("deletes %q, forgets %t", names(p.Delete), p.Forget)
 			}
 			if tc.waits && p.RequeueAfter == 0 {
 				t.Error("waits for ever")
+			}
+		})
+	}
+}
+
+// TestFailureWithoutTeardown checks that a run says when teardown() may not have run.
+func TestFailureWithoutTeardown(t *testing.T) {
+	killed := corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "client", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}},
+	}}}
+	setUp := func(c *session.ClientState) { c.Connected, c.Script.SetupEnded = true, true }
+	for name, tc := range map[string]struct {
+		scene func() *scene
+		says  bool
+	}{
+		"client 0 is lost": {func() *scene {
+			s := scripted().started(measurementStage).clients(setUp)
+			s.set(0, func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now })
+			s.o.Clients[0].Status = killed
+			return s
+		}, true},
+		"client 1 is lost": {func() *scene {
+			s := scripted().started(measurementStage).clients(setUp)
+			s.o.Clients[1].Status = killed
+			return s
+		}, false},
+		"client 0 is lost before setup() has returned": {func() *scene {
+			s := scripted().started(setupStage).clients(func(c *session.ClientState) { c.Connected = true })
+			s.set(0, func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now })
+			s.o.Clients[0].Status = killed
+			return s
+		}, false},
+		"client 0 failed, and is connected": {func() *scene {
+			s := scripted().started(measurementStage).clients(setUp)
+			s.set(0, func(c *session.ClientState) { c.Failure = "x" })
+			return s
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := tc.scene().decide()
+			for _, kind := range []string{v1alpha1.ConditionSucceeded, v1alpha1.ConditionFinished} {
+				got := meta.FindStatusCondition(p.Status.Conditions, kind)
+				if got == nil || got.Reason != v1alpha1.ReasonClientFailed {
+					t.Fatalf("%s: %+v", kind, got)
+				}
+				if says := strings.HasSuffix(got.Message, ". Client 0 is lost, and may not have run the script's teardown(): what that removes may still be there."); says != tc.says {
+					t.Errorf("%s: %s", kind, got.Message)
+				}
 			}
 		})
 	}

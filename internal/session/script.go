@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -27,8 +26,6 @@ const (
 	// a script, the latter its metrics and thresholds.
 	maxScriptBytes   = 3 << 20
 	maxScriptEntries = 1000
-	// maxTeardownError bounds the error of teardown(), in bytes.
-	maxTeardownError = 1000
 )
 
 // Script is one client's part of a k6 script's load.
@@ -75,27 +72,17 @@ type ScriptState struct {
 	SetupData []byte
 	// LoadEnded is set once the client's load has ended.
 	LoadEnded bool
-	// TearingDown is set once the client has begun to run teardown(), TornDown once that has ended. TeardownError is
-	// its error, or empty.
-	TearingDown, TornDown bool
-	TeardownError         string
 }
 
 // ScriptStateToWire returns the message for a state.
 func ScriptStateToWire(s ScriptState) *sessionpb.ScriptState {
-	return &sessionpb.ScriptState{
-		SetupEnded: s.SetupEnded, SetupData: s.SetupData, LoadEnded: s.LoadEnded,
-		TearingDown: s.TearingDown, TornDown: s.TornDown, TeardownError: strings.ToValidUTF8(s.TeardownError, "\uFFFD"),
-	}
+	return &sessionpb.ScriptState{SetupEnded: s.SetupEnded, SetupData: s.SetupData, LoadEnded: s.LoadEnded}
 }
 
 // ScriptStateFromWire is the inverse of ScriptStateToWire. It returns an error for
 // data that setup() can't have returned.
 func ScriptStateFromWire(w *sessionpb.ScriptState) (ScriptState, error) {
-	s := ScriptState{
-		SetupEnded: w.GetSetupEnded(), SetupData: w.GetSetupData(), LoadEnded: w.GetLoadEnded(),
-		TearingDown: w.GetTearingDown(), TornDown: w.GetTornDown(), TeardownError: printable.Clipped(w.GetTeardownError(), maxTeardownError),
-	}
+	s := ScriptState{SetupEnded: w.GetSetupEnded(), SetupData: w.GetSetupData(), LoadEnded: w.GetLoadEnded()}
 	if n := len(s.SetupData); n > MaxSetupBytes {
 		return ScriptState{}, fmt.Errorf("setup data of %d bytes", n)
 	}

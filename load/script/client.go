@@ -60,9 +60,7 @@ type Client struct {
 	// setUp reports whether setup() was started, tornDown whether teardown() was.
 	setUp, tornDown bool
 	// stopped reports whether the manager has ended the load early.
-	stopped bool
-	// takesOver reports whether this client runs teardown() in place of the leading one.
-	takesOver     bool
+	stopped       bool
 	teardownError string
 }
 
@@ -90,13 +88,7 @@ func (c *Client) Run(ctx context.Context) error {
 			c.cleanUp()
 			return nil
 		}
-		if c.mustTearDown() { // the manager must know it when it learns of the failure
-			c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
-		}
 		c.session.FailAs(session.FailureKindOf(err), err.Error())
-		if session.FailureKindOf(err) == session.FailureStopped {
-			c.awaitStandIn()
-		}
 		c.cleanUp()
 		return err
 	})
@@ -137,9 +129,6 @@ func (c *Client) handle(ctx context.Context, order pod.Order) error {
 		return c.applySetupData(ctx, order.Data)
 	case pod.Summarize:
 		c.summarize(ctx, order.Data)
-		return nil
-	case pod.TearDown:
-		c.standIn(ctx)
 		return nil
 	case pod.EndMeasurement:
 		return c.stop(ctx, order.At)

@@ -126,18 +126,11 @@ func fakeSessions(plans []*session.Plan, address string) []fakeSession {
 				}
 				if event.LoadEnded && !had.LoadEnded {
 					if ended++; ended == len(plans) {
-						sessions[session.ScriptLeader].Send(pod.Start{Stage: sessionpb.Stage_STAGE_TEARDOWN, At: now})
+						everyone(pod.Start{Stage: sessionpb.Stage_STAGE_TEARDOWN, At: now})
 					}
 				}
 				had = event
 			case result.Totals:
-				if plan.Script.Leads {
-					for j, other := range sessions {
-						if j != i {
-							other.Send(pod.Start{Stage: sessionpb.Stage_STAGE_TEARDOWN, At: now})
-						}
-					}
-				}
 				totals = append(totals, event.Script)
 				if len(totals) < len(plans) {
 					return nil

@@ -13,15 +13,10 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
-	"github.com/assay-dev/assay/internal/session/pod"
 )
 
 // cleanUpTimeout limits teardown() after a failure. It is below the pod's termination grace period.
 const cleanUpTimeout = 8 * time.Second
-
-// standInTimeout limits the wait of a client that is being stopped for the order to run teardown() in place of the
-// leading client. The manager learns of the loss within a second.
-const standInTimeout = 3 * time.Second
 
 // runSetup runs setup() if this is the leading client. The other clients receive
 // its data from the manager.
@@ -195,8 +190,7 @@ func (c *Client) loadEnded() error {
 	return nil
 }
 
-// runTeardown runs teardown() if this is the leading client, and then ends k6. The other clients receive the order when
-// the leading client has run it.
+// runTeardown runs teardown() if this is the leading client, and then ends k6.
 func (c *Client) runTeardown(ctx context.Context) {
 	if !c.plan.Script.Leads {
 		c.k6.signal(os.Interrupt) // ends k6's --linger
@@ -206,7 +200,6 @@ func (c *Client) runTeardown(ctx context.Context) {
 		return
 	}
 	c.tornDown = true
-	c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
 	c.background(ctx, func() func() error {
 		err := c.api.teardown(ctx)
 		return func() error {
@@ -217,63 +210,17 @@ func (c *Client) runTeardown(ctx context.Context) {
 	})
 }
 
-// teardownEnded records and reports the end of teardown().
+// teardownEnded records the end of teardown().
 func (c *Client) teardownEnded(err error) {
 	if err != nil {
 		c.teardownError = c.clipped(err.Error())
 	}
 	c.log.Info("Completed teardown()", "error", c.teardownError)
-	c.reportState(func(s *session.ScriptState) { s.TornDown, s.TeardownError = true, c.teardownError })
 }
 
-// standIn runs teardown() in place of the leading client, which is lost.
-func (c *Client) standIn(ctx context.Context) {
-	if c.plan == nil || c.plan.Script.Leads || !c.state.SetupEnded || c.tornDown {
-		return
-	}
-	c.tornDown = true
-	c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
-	c.log.Info("Running teardown() in place of the leading client")
-	loads := !c.load.began.IsZero() && !c.load.isOver()
-	c.background(ctx, func() func() error {
-		ctx, cancel := context.WithTimeout(ctx, cleanUpTimeout)
-		defer cancel()
-		err := c.abortAndTearDown(ctx, loads)
-		return func() error {
-			c.teardownEnded(err)
-			return nil
-		}
-	})
-}
-
-// awaitStandIn gives the manager of a client that is being stopped time to request teardown() in place of the leading
-// client: when that is lost, the Job stops the others at once.
-func (c *Client) awaitStandIn() {
-	if c.plan == nil || c.plan.Script.Leads || !c.state.SetupEnded || c.tornDown {
-		return
-	}
-	timer := time.NewTimer(standInTimeout)
-	defer timer.Stop()
-	for {
-		select {
-		case received, ok := <-c.session.Orders():
-			if _, released := received.(pod.Release); !ok || released {
-				return
-			}
-			if _, ordered := received.(pod.TearDown); ordered {
-				c.takesOver = true
-				return
-			}
-		case <-timer.C:
-			return
-		}
-	}
-}
-
-// mustTearDown reports whether teardown() has to be run here although the run ends: setup() was started here, or the
-// leading client is lost.
+// mustTearDown reports whether teardown() has to be run here although the run ends: setup() was started here.
 func (c *Client) mustTearDown() bool {
-	return c.plan != nil && c.k6 != nil && !c.hasExited() && !c.tornDown && (c.takesOver || c.plan.Script.Leads && c.setUp)
+	return c.plan != nil && c.k6 != nil && !c.hasExited() && !c.tornDown && c.plan.Script.Leads && c.setUp
 }
 
 // hasExited reports whether k6 has exited.
@@ -298,7 +245,6 @@ func (c *Client) cleanUp() {
 		return
 	}
 	c.tornDown = true
-	c.reportState(func(s *session.ScriptState) { s.TearingDown = true })
 	ctx, cancel := context.WithTimeout(context.Background(), cleanUpTimeout)
 	defer cancel()
 	c.log.Info("Running teardown() after a failure")

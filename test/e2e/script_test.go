@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -269,29 +268,6 @@ func TestScriptEnds(t *testing.T) {
 		if err != nil || !strings.Contains(string(content), text) {
 			t.Errorf("%s: %v: lacks %q: %.200s", name, err, text, content)
 		}
-	}
-}
-
-// TestScriptTearsDownWithoutClient0 kills client 0 in the middle of the load. Client 1 must run teardown().
-func TestScriptTearsDownWithoutClient0(t *testing.T) {
-	t.Parallel()
-	c := theCluster
-	ns := c.namespace(t)
-	c.files(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "1000000")})
-	run := wrapper.NewRun(ns, "lost", harness.ServerImage).Lane("script-lost").Script("end").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
-	c.create(t, run)
-	running := c.until(t, run, time.Minute, "is measured", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.MeasurementTime != nil })
-	c.kill(t, c.clientPod(t, running, 0), "client")
-	done := c.finished(t, run, time.Minute)
-	wantFailed(t, done, v1alpha1.ReasonClientFailed)
-	done = c.until(t, run, time.Minute, "says who ran teardown()", func(r *v1alpha1.BenchmarkRun) bool {
-		return strings.Contains(meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded).Message, "teardown()")
-	})
-	if got := meta.FindStatusCondition(done.Status.Conditions, v1alpha1.ConditionSucceeded).Message; !strings.HasSuffix(got, "Client 1 ran the script's teardown() because client 0 was lost.") {
-		t.Errorf("%s", got)
-	}
-	if server := c.serverReport(t, done); server["/fixed/0/7"].Requests != 1 {
-		t.Errorf("the server had %d requests of teardown()", server["/fixed/0/7"].Requests)
 	}
 }
 

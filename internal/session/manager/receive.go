@@ -131,7 +131,6 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 			return false, malformed("with these totals, those of all clients have more than %d bytes", int64(maxTotalsBytes))
 		}
 		p.Totals, p.TotalsSince, p.ClockError, news = n.totals, time.Now(), n.clockError, true
-		r.wake() // the other clients of a script may wait for the teardown
 	case n.summary != nil:
 		if p.Summary != nil {
 			return false, malformed("a second summary")

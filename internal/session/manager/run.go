@@ -54,10 +54,8 @@ type desired struct {
 	// endMeasurement is the second of the measurement with which the clients are to end it, 0 for its
 	// planned end.
 	endMeasurement int64
-	// summarize holds the data with which clients are to run handleSummary(), tearDown the clients that are to run
-	// teardown(), by index.
+	// summarize holds the data with which clients are to run handleSummary(), by index.
 	summarize map[int][]byte
-	tearDown  map[int]bool
 	release   bool
 }
 
@@ -216,11 +214,11 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 	if m := r.dueSetupData(st, p); m != nil {
 		return m
 	}
-	if m := d.dueScript(st, p); m != nil {
+	if m := d.dueSummarize(st, p); m != nil {
 		return m
 	}
 	for _, stage := range stages {
-		if at := r.starts[stage]; at != 0 && p.Starts[stage] == 0 && !r.awaitsTeardown(stage, p) {
+		if at := r.starts[stage]; at != 0 && p.Starts[stage] == 0 {
 			p.Starts[stage] = at
 			return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Start{Start: &sessionpb.Start{Stage: stage, At: at}}}
 		}
@@ -230,16 +228,6 @@ func (r *run) due(st *stream) *sessionpb.ManagerMessage {
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_End{End: &sessionpb.End{}}}
 	}
 	return d.dueEndMeasurement(st, p)
-}
-
-// awaitsTeardown reports whether a stage is the teardown of a k6 script and has to wait: the client that leads comes first,
-// so that the others can take its place if it is lost meanwhile.
-func (r *run) awaitsTeardown(stage sessionpb.Stage, p *participant) bool {
-	if stage != sessionpb.Stage_STAGE_TEARDOWN || p.identity.Role != sessionpb.Role_ROLE_CLIENT || p.identity.Index == session.ScriptLeader {
-		return false
-	}
-	leader := r.clients[session.ScriptLeader]
-	return leader == nil || leader.Totals == nil
 }
 
 // dueEndMeasurement returns the order to end the measurement early, for a client that is in it.

@@ -42,28 +42,12 @@ func (s *Server) Summarize(run string, client int, data []byte) {
 	})
 }
 
-// TearDown makes a client run teardown() of its k6 script in place of the client that leads.
-func (s *Server) TearDown(run string, client int) {
-	s.of(run).update(func(d *desired) {
-		if d.tearDown == nil {
-			d.tearDown = map[int]bool{}
-		}
-		d.tearDown[client] = true
-	})
-}
-
-// dueScript returns the next order about the end of a k6 script, for a client that doesn't have it.
-func (d *desired) dueScript(st *stream, p *participant) *sessionpb.ManagerMessage {
-	if p.identity.Role != sessionpb.Role_ROLE_CLIENT {
+// dueSummarize returns the order to run handleSummary(), for a client that doesn't have it.
+func (d *desired) dueSummarize(st *stream, p *participant) *sessionpb.ManagerMessage {
+	data := d.summarize[p.identity.Index]
+	if p.identity.Role != sessionpb.Role_ROLE_CLIENT || data == nil || st.summarized || p.Summary != nil {
 		return nil
 	}
-	if data := d.summarize[p.identity.Index]; data != nil && !st.summarized && p.Summary == nil {
-		st.summarized = true
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Summarize{Summarize: &sessionpb.Summarize{Data: data}}}
-	}
-	if d.tearDown[p.identity.Index] && !st.toreDown {
-		st.toreDown = true
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_TearDown{TearDown: &sessionpb.TearDown{}}}
-	}
-	return nil
+	st.summarized = true
+	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Summarize{Summarize: &sessionpb.Summarize{Data: data}}}
 }

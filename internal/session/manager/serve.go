@@ -69,8 +69,7 @@ type stream struct {
 	endedMeasurement bool
 	released         bool
 	setup            bool
-	// summarized and toreDown report whether the client has the orders to run these functions of its script.
-	summarized, toreDown bool
+	summarized       bool
 	// pings are those that are not answered yet.
 	pings []ping
 }

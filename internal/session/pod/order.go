@@ -5,7 +5,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// Order is an order of the manager: Prepare, Start, End, EndMeasurement, SetupData, Summarize, TearDown, Watch, Sample or Release.
+// Order is an order of the manager: Prepare, Start, End, EndMeasurement, SetupData, Summarize, Watch, Sample or Release.
 type Order interface{ order() }
 
 // Prepare sets a client's load.
@@ -30,9 +30,6 @@ type SetupData struct{ Data []byte }
 
 // Summarize makes a client run handleSummary() of its k6 script. Data is what it is called with, as JSON.
 type Summarize struct{ Data []byte }
-
-// TearDown makes a client run teardown() of its k6 script in place of the client that leads, which is lost.
-type TearDown struct{}
 
 // End makes a client start no more requests of its warm-up.
 type End struct{}
@@ -60,7 +57,6 @@ func (End) order()            {}
 func (EndMeasurement) order() {}
 func (SetupData) order()      {}
 func (Summarize) order()      {}
-func (TearDown) order()       {}
 func (Watch) order()          {}
 func (Sample) order()         {}
 func (Release) order()        {}

@@ -78,7 +78,6 @@ type received struct {
 	end            bool
 	endMeasurement bool
 	summarize      bool
-	tearDown       bool
 	watch          *sessionpb.Watch
 }
 

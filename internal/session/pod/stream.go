@@ -285,8 +285,6 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		return once(&st.received.setup, SetupData{Data: m.SetupData.GetData()})
 	case *sessionpb.ManagerMessage_Summarize:
 		return once(&st.received.summarize, Summarize{Data: m.Summarize.GetData()})
-	case *sessionpb.ManagerMessage_TearDown:
-		return once(&st.received.tearDown, TearDown{})
 	case *sessionpb.ManagerMessage_End:
 		if m.End.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT {
 			return once(&st.received.endMeasurement, EndMeasurement{At: m.End.GetAt()})

@@ -517,7 +517,6 @@ type ManagerMessage struct {
 	//	*ManagerMessage_Sample
 	//	*ManagerMessage_SetupData
 	//	*ManagerMessage_Summarize
-	//	*ManagerMessage_TearDown
 	//	*ManagerMessage_End
 	Message       isManagerMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
@@ -642,15 +641,6 @@ func (x *ManagerMessage) GetSummarize() *Summarize {
 	return nil
 }
 
-func (x *ManagerMessage) GetTearDown() *TearDown {
-	if x != nil {
-		if x, ok := x.Message.(*ManagerMessage_TearDown); ok {
-			return x.TearDown
-		}
-	}
-	return nil
-}
-
 func (x *ManagerMessage) GetEnd() *End {
 	if x != nil {
 		if x, ok := x.Message.(*ManagerMessage_End); ok {
@@ -708,12 +698,6 @@ type ManagerMessage_Summarize struct {
 	Summarize *Summarize `protobuf:"bytes,21,opt,name=summarize,proto3,oneof"`
 }
 
-type ManagerMessage_TearDown struct {
-	// TearDown requests a client to run the k6 script's teardown() in place of the client that leads, which is lost.
-	// Since version 3.
-	TearDown *TearDown `protobuf:"bytes,22,opt,name=tear_down,json=tearDown,proto3,oneof"`
-}
-
 type ManagerMessage_End struct {
 	// End requests a client to start no more requests of a stage.
 	End *End `protobuf:"bytes,8,opt,name=end,proto3,oneof"`
@@ -736,8 +720,6 @@ func (*ManagerMessage_Sample) isManagerMessage_Message() {}
 func (*ManagerMessage_SetupData) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Summarize) isManagerMessage_Message() {}
-
-func (*ManagerMessage_TearDown) isManagerMessage_Message() {}
 
 func (*ManagerMessage_End) isManagerMessage_Message() {}
 
@@ -2863,14 +2845,8 @@ type ScriptState struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	SetupEnded bool                   `protobuf:"varint,1,opt,name=setup_ended,json=setupEnded,proto3" json:"setup_ended,omitempty"`
 	// setup_data is JSON, or empty if setup() returned nothing.
-	SetupData []byte `protobuf:"bytes,2,opt,name=setup_data,json=setupData,proto3" json:"setup_data,omitempty"`
-	LoadEnded bool   `protobuf:"varint,3,opt,name=load_ended,json=loadEnded,proto3" json:"load_ended,omitempty"`
-	// Since version 3.
-	TearingDown bool `protobuf:"varint,4,opt,name=tearing_down,json=tearingDown,proto3" json:"tearing_down,omitempty"`
-	// Since version 3.
-	TornDown bool `protobuf:"varint,5,opt,name=torn_down,json=tornDown,proto3" json:"torn_down,omitempty"`
-	// Since version 3.
-	TeardownError string `protobuf:"bytes,6,opt,name=teardown_error,json=teardownError,proto3" json:"teardown_error,omitempty"`
+	SetupData     []byte `protobuf:"bytes,2,opt,name=setup_data,json=setupData,proto3" json:"setup_data,omitempty"`
+	LoadEnded     bool   `protobuf:"varint,3,opt,name=load_ended,json=loadEnded,proto3" json:"load_ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2924,27 +2900,6 @@ func (x *ScriptState) GetLoadEnded() bool {
 		return x.LoadEnded
 	}
 	return false
-}
-
-func (x *ScriptState) GetTearingDown() bool {
-	if x != nil {
-		return x.TearingDown
-	}
-	return false
-}
-
-func (x *ScriptState) GetTornDown() bool {
-	if x != nil {
-		return x.TornDown
-	}
-	return false
-}
-
-func (x *ScriptState) GetTeardownError() string {
-	if x != nil {
-		return x.TeardownError
-	}
-	return ""
 }
 
 // ScriptMetrics is a session.ScriptMetrics.
@@ -3199,42 +3154,6 @@ func (x *SummaryFile) GetOmitted() string {
 	return ""
 }
 
-type TearDown struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TearDown) Reset() {
-	*x = TearDown{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TearDown) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TearDown) ProtoMessage() {}
-
-func (x *TearDown) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TearDown.ProtoReflect.Descriptor instead.
-func (*TearDown) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
-}
-
 type SetupData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// data is JSON, or empty if setup() returned nothing.
@@ -3245,7 +3164,7 @@ type SetupData struct {
 
 func (x *SetupData) Reset() {
 	*x = SetupData{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3257,7 +3176,7 @@ func (x *SetupData) String() string {
 func (*SetupData) ProtoMessage() {}
 
 func (x *SetupData) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3270,7 +3189,7 @@ func (x *SetupData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupData.ProtoReflect.Descriptor instead.
 func (*SetupData) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SetupData) GetData() []byte {
@@ -3295,7 +3214,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3307,7 +3226,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3320,7 +3239,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Histogram) GetHdr() []byte {
@@ -3377,7 +3296,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3389,7 +3308,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3402,7 +3321,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Counts) GetValues() []int64 {
@@ -3430,7 +3349,7 @@ type Measure struct {
 
 func (x *Measure) Reset() {
 	*x = Measure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3442,7 +3361,7 @@ func (x *Measure) String() string {
 func (*Measure) ProtoMessage() {}
 
 func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3455,7 +3374,7 @@ func (x *Measure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measure.ProtoReflect.Descriptor instead.
 func (*Measure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Measure) GetCounts() *Counts {
@@ -3496,7 +3415,7 @@ type ClientSample struct {
 
 func (x *ClientSample) Reset() {
 	*x = ClientSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3508,7 +3427,7 @@ func (x *ClientSample) String() string {
 func (*ClientSample) ProtoMessage() {}
 
 func (x *ClientSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3521,7 +3440,7 @@ func (x *ClientSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientSample.ProtoReflect.Descriptor instead.
 func (*ClientSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ClientSample) GetStage() Stage {
@@ -3593,7 +3512,7 @@ type LevelTotals struct {
 
 func (x *LevelTotals) Reset() {
 	*x = LevelTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3605,7 +3524,7 @@ func (x *LevelTotals) String() string {
 func (*LevelTotals) ProtoMessage() {}
 
 func (x *LevelTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,7 +3537,7 @@ func (x *LevelTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
 func (*LevelTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *LevelTotals) GetMeasure() *Measure {
@@ -3674,7 +3593,7 @@ type ClientTotals struct {
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3686,7 +3605,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3699,7 +3618,7 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ClientTotals) GetMeasure() *Measure {
@@ -3815,7 +3734,7 @@ type ServerSample struct {
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3827,7 +3746,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3840,7 +3759,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ServerSample) GetAt() int64 {
@@ -3908,7 +3827,7 @@ type ServerUsage struct {
 
 func (x *ServerUsage) Reset() {
 	*x = ServerUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3920,7 +3839,7 @@ func (x *ServerUsage) String() string {
 func (*ServerUsage) ProtoMessage() {}
 
 func (x *ServerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3933,7 +3852,7 @@ func (x *ServerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerUsage.ProtoReflect.Descriptor instead.
 func (*ServerUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{46}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ServerUsage) GetValues() []int64 {
@@ -3970,7 +3889,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3982,7 +3901,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3995,7 +3914,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{47}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -4038,7 +3957,7 @@ type ScriptTotals struct {
 
 func (x *ScriptTotals) Reset() {
 	*x = ScriptTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4050,7 +3969,7 @@ func (x *ScriptTotals) String() string {
 func (*ScriptTotals) ProtoMessage() {}
 
 func (x *ScriptTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4063,7 +3982,7 @@ func (x *ScriptTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptTotals.ProtoReflect.Descriptor instead.
 func (*ScriptTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{48}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ScriptTotals) GetVirtualUsers() int64 {
@@ -4163,7 +4082,7 @@ type ScriptCheck struct {
 
 func (x *ScriptCheck) Reset() {
 	*x = ScriptCheck{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4175,7 +4094,7 @@ func (x *ScriptCheck) String() string {
 func (*ScriptCheck) ProtoMessage() {}
 
 func (x *ScriptCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4188,7 +4107,7 @@ func (x *ScriptCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptCheck.ProtoReflect.Descriptor instead.
 func (*ScriptCheck) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{49}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ScriptCheck) GetGroup() string {
@@ -4235,7 +4154,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4247,7 +4166,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4260,7 +4179,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{50}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Tool) GetName() string {
@@ -4332,7 +4251,7 @@ type ScriptMetric struct {
 
 func (x *ScriptMetric) Reset() {
 	*x = ScriptMetric{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4344,7 +4263,7 @@ func (x *ScriptMetric) String() string {
 func (*ScriptMetric) ProtoMessage() {}
 
 func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4357,7 +4276,7 @@ func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptMetric.ProtoReflect.Descriptor instead.
 func (*ScriptMetric) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{51}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ScriptMetric) GetName() string {
@@ -4446,7 +4365,7 @@ type ScriptThreshold struct {
 
 func (x *ScriptThreshold) Reset() {
 	*x = ScriptThreshold{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[52]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4458,7 +4377,7 @@ func (x *ScriptThreshold) String() string {
 func (*ScriptThreshold) ProtoMessage() {}
 
 func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[52]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4471,7 +4390,7 @@ func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptThreshold.ProtoReflect.Descriptor instead.
 func (*ScriptThreshold) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{52}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ScriptThreshold) GetMetric() string {
@@ -4533,7 +4452,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptState\x12H\n" +
 	"\x0escript_metrics\x18\x15 \x01(\v2\x1f.assay.session.v1.ScriptMetricsH\x00R\rscriptMetrics\x12H\n" +
 	"\x0escript_summary\x18\x16 \x01(\v2\x1f.assay.session.v1.ScriptSummaryH\x00R\rscriptSummaryB\t\n" +
-	"\amessage\"\xe5\x04\n" +
+	"\amessage\"\xaa\x04\n" +
 	"\x0eManagerMessage\x125\n" +
 	"\awelcome\x18\x01 \x01(\v2\x19.assay.session.v1.WelcomeH\x00R\awelcome\x12,\n" +
 	"\x04pong\x18\x02 \x01(\v2\x16.assay.session.v1.PongH\x00R\x04pong\x125\n" +
@@ -4544,8 +4463,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06sample\x18\a \x01(\v2\x18.assay.session.v1.SampleH\x00R\x06sample\x12<\n" +
 	"\n" +
 	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupData\x12;\n" +
-	"\tsummarize\x18\x15 \x01(\v2\x1b.assay.session.v1.SummarizeH\x00R\tsummarize\x129\n" +
-	"\ttear_down\x18\x16 \x01(\v2\x1a.assay.session.v1.TearDownH\x00R\btearDown\x12)\n" +
+	"\tsummarize\x18\x15 \x01(\v2\x1b.assay.session.v1.SummarizeH\x00R\tsummarize\x12)\n" +
 	"\x03end\x18\b \x01(\v2\x15.assay.session.v1.EndH\x00R\x03endB\t\n" +
 	"\amessage\"E\n" +
 	"\bProtocol\x12\x18\n" +
@@ -4728,17 +4646,14 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"T\n" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x121\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1d.assay.session.v1.FailureKindR\x04kind\"\xd3\x01\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1d.assay.session.v1.FailureKindR\x04kind\"l\n" +
 	"\vScriptState\x12\x1f\n" +
 	"\vsetup_ended\x18\x01 \x01(\bR\n" +
 	"setupEnded\x12\x1d\n" +
 	"\n" +
 	"setup_data\x18\x02 \x01(\fR\tsetupData\x12\x1d\n" +
 	"\n" +
-	"load_ended\x18\x03 \x01(\bR\tloadEnded\x12!\n" +
-	"\ftearing_down\x18\x04 \x01(\bR\vtearingDown\x12\x1b\n" +
-	"\ttorn_down\x18\x05 \x01(\bR\btornDown\x12%\n" +
-	"\x0eteardown_error\x18\x06 \x01(\tR\rteardownError\"\xd9\x01\n" +
+	"load_ended\x18\x03 \x01(\bR\tloadEnded\"\xd9\x01\n" +
 	"\rScriptMetrics\x121\n" +
 	"\x14elapsed_microseconds\x18\x01 \x01(\x03R\x13elapsedMicroseconds\x128\n" +
 	"\ametrics\x18\x02 \x03(\v2\x1e.assay.session.v1.ScriptMetricR\ametrics\x12A\n" +
@@ -4758,9 +4673,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\fR\acontent\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\x12\x18\n" +
-	"\aomitted\x18\x04 \x01(\tR\aomitted\"\n" +
-	"\n" +
-	"\bTearDown\"\x1f\n" +
+	"\aomitted\x18\x04 \x01(\tR\aomitted\"\x1f\n" +
 	"\tSetupData\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"\x83\x01\n" +
 	"\tHistogram\x12\x10\n" +
@@ -4906,7 +4819,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),              // 0: assay.session.v1.Stage
 	(Role)(0),               // 1: assay.session.v1.Role
@@ -4948,36 +4861,35 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*Summarize)(nil),       // 37: assay.session.v1.Summarize
 	(*ScriptSummary)(nil),   // 38: assay.session.v1.ScriptSummary
 	(*SummaryFile)(nil),     // 39: assay.session.v1.SummaryFile
-	(*TearDown)(nil),        // 40: assay.session.v1.TearDown
-	(*SetupData)(nil),       // 41: assay.session.v1.SetupData
-	(*Histogram)(nil),       // 42: assay.session.v1.Histogram
-	(*Counts)(nil),          // 43: assay.session.v1.Counts
-	(*Measure)(nil),         // 44: assay.session.v1.Measure
-	(*ClientSample)(nil),    // 45: assay.session.v1.ClientSample
-	(*LevelTotals)(nil),     // 46: assay.session.v1.LevelTotals
-	(*ClientTotals)(nil),    // 47: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),    // 48: assay.session.v1.ServerSample
-	(*ServerUsage)(nil),     // 49: assay.session.v1.ServerUsage
-	(*BackendUsage)(nil),    // 50: assay.session.v1.BackendUsage
-	(*ScriptTotals)(nil),    // 51: assay.session.v1.ScriptTotals
-	(*ScriptCheck)(nil),     // 52: assay.session.v1.ScriptCheck
-	(*Tool)(nil),            // 53: assay.session.v1.Tool
-	(*ScriptMetric)(nil),    // 54: assay.session.v1.ScriptMetric
-	(*ScriptThreshold)(nil), // 55: assay.session.v1.ScriptThreshold
-	nil,                     // 56: assay.session.v1.Plan.LengthsEntry
-	nil,                     // 57: assay.session.v1.Script.TagsEntry
-	nil,                     // 58: assay.session.v1.Watch.ContainersEntry
+	(*SetupData)(nil),       // 40: assay.session.v1.SetupData
+	(*Histogram)(nil),       // 41: assay.session.v1.Histogram
+	(*Counts)(nil),          // 42: assay.session.v1.Counts
+	(*Measure)(nil),         // 43: assay.session.v1.Measure
+	(*ClientSample)(nil),    // 44: assay.session.v1.ClientSample
+	(*LevelTotals)(nil),     // 45: assay.session.v1.LevelTotals
+	(*ClientTotals)(nil),    // 46: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),    // 47: assay.session.v1.ServerSample
+	(*ServerUsage)(nil),     // 48: assay.session.v1.ServerUsage
+	(*BackendUsage)(nil),    // 49: assay.session.v1.BackendUsage
+	(*ScriptTotals)(nil),    // 50: assay.session.v1.ScriptTotals
+	(*ScriptCheck)(nil),     // 51: assay.session.v1.ScriptCheck
+	(*Tool)(nil),            // 52: assay.session.v1.Tool
+	(*ScriptMetric)(nil),    // 53: assay.session.v1.ScriptMetric
+	(*ScriptThreshold)(nil), // 54: assay.session.v1.ScriptThreshold
+	nil,                     // 55: assay.session.v1.Plan.LengthsEntry
+	nil,                     // 56: assay.session.v1.Script.TagsEntry
+	nil,                     // 57: assay.session.v1.Watch.ContainersEntry
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	6,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
 	8,  // 1: assay.session.v1.PodMessage.ping:type_name -> assay.session.v1.Ping
 	23, // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
 	25, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
-	45, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	47, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	44, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
+	46, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
 	30, // 6: assay.session.v1.PodMessage.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
 	33, // 7: assay.session.v1.PodMessage.probe_failed:type_name -> assay.session.v1.ProbeFailed
-	48, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	47, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
 	34, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
 	35, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
 	36, // 11: assay.session.v1.PodMessage.script_metrics:type_name -> assay.session.v1.ScriptMetrics
@@ -4989,68 +4901,67 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	26, // 17: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
 	29, // 18: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
 	28, // 19: assay.session.v1.ManagerMessage.sample:type_name -> assay.session.v1.Sample
-	41, // 20: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
+	40, // 20: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
 	37, // 21: assay.session.v1.ManagerMessage.summarize:type_name -> assay.session.v1.Summarize
-	40, // 22: assay.session.v1.ManagerMessage.tear_down:type_name -> assay.session.v1.TearDown
-	27, // 23: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
-	1,  // 24: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
-	23, // 25: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
-	24, // 26: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
-	5,  // 27: assay.session.v1.Hello.protocol:type_name -> assay.session.v1.Protocol
-	30, // 28: assay.session.v1.Hello.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
-	35, // 29: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
-	5,  // 30: assay.session.v1.Welcome.protocol:type_name -> assay.session.v1.Protocol
-	11, // 31: assay.session.v1.Prepare.plan:type_name -> assay.session.v1.Plan
-	12, // 32: assay.session.v1.Plan.tls:type_name -> assay.session.v1.TLS
-	13, // 33: assay.session.v1.Plan.requests:type_name -> assay.session.v1.PlannedRequest
-	56, // 34: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
-	16, // 35: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
-	18, // 36: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
-	19, // 37: assay.session.v1.Plan.think_time:type_name -> assay.session.v1.ThinkTime
-	20, // 38: assay.session.v1.Plan.warmup:type_name -> assay.session.v1.Amount
-	20, // 39: assay.session.v1.Plan.measurement:type_name -> assay.session.v1.Amount
-	22, // 40: assay.session.v1.Plan.script:type_name -> assay.session.v1.Script
-	14, // 41: assay.session.v1.Plan.pages:type_name -> assay.session.v1.Page
-	15, // 42: assay.session.v1.PlannedRequest.headers:type_name -> assay.session.v1.Header
-	13, // 43: assay.session.v1.Page.document:type_name -> assay.session.v1.PlannedRequest
-	17, // 44: assay.session.v1.Form.fields:type_name -> assay.session.v1.FormField
-	21, // 45: assay.session.v1.Amount.profile:type_name -> assay.session.v1.Segment
-	57, // 46: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
-	0,  // 47: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
-	0,  // 48: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
-	0,  // 49: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
-	12, // 50: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
-	58, // 51: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
-	31, // 52: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
-	32, // 53: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
-	2,  // 54: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
-	54, // 55: assay.session.v1.ScriptMetrics.metrics:type_name -> assay.session.v1.ScriptMetric
-	55, // 56: assay.session.v1.ScriptMetrics.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	39, // 57: assay.session.v1.ScriptSummary.files:type_name -> assay.session.v1.SummaryFile
-	43, // 58: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
-	42, // 59: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
-	0,  // 60: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
-	44, // 61: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
-	44, // 62: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
-	44, // 63: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	43, // 64: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	46, // 65: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
-	51, // 66: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
-	53, // 67: assay.session.v1.ClientTotals.tool:type_name -> assay.session.v1.Tool
-	46, // 68: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
-	49, // 69: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
-	50, // 70: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	49, // 71: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
-	54, // 72: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
-	55, // 73: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	52, // 74: assay.session.v1.ScriptTotals.checks:type_name -> assay.session.v1.ScriptCheck
-	3,  // 75: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
-	4,  // 76: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
-	76, // [76:77] is the sub-list for method output_type
-	75, // [75:76] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	27, // 22: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
+	1,  // 23: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
+	23, // 24: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
+	24, // 25: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
+	5,  // 26: assay.session.v1.Hello.protocol:type_name -> assay.session.v1.Protocol
+	30, // 27: assay.session.v1.Hello.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
+	35, // 28: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
+	5,  // 29: assay.session.v1.Welcome.protocol:type_name -> assay.session.v1.Protocol
+	11, // 30: assay.session.v1.Prepare.plan:type_name -> assay.session.v1.Plan
+	12, // 31: assay.session.v1.Plan.tls:type_name -> assay.session.v1.TLS
+	13, // 32: assay.session.v1.Plan.requests:type_name -> assay.session.v1.PlannedRequest
+	55, // 33: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
+	16, // 34: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
+	18, // 35: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
+	19, // 36: assay.session.v1.Plan.think_time:type_name -> assay.session.v1.ThinkTime
+	20, // 37: assay.session.v1.Plan.warmup:type_name -> assay.session.v1.Amount
+	20, // 38: assay.session.v1.Plan.measurement:type_name -> assay.session.v1.Amount
+	22, // 39: assay.session.v1.Plan.script:type_name -> assay.session.v1.Script
+	14, // 40: assay.session.v1.Plan.pages:type_name -> assay.session.v1.Page
+	15, // 41: assay.session.v1.PlannedRequest.headers:type_name -> assay.session.v1.Header
+	13, // 42: assay.session.v1.Page.document:type_name -> assay.session.v1.PlannedRequest
+	17, // 43: assay.session.v1.Form.fields:type_name -> assay.session.v1.FormField
+	21, // 44: assay.session.v1.Amount.profile:type_name -> assay.session.v1.Segment
+	56, // 45: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
+	0,  // 46: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
+	0,  // 47: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
+	0,  // 48: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
+	12, // 49: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
+	57, // 50: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
+	31, // 51: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
+	32, // 52: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
+	2,  // 53: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
+	53, // 54: assay.session.v1.ScriptMetrics.metrics:type_name -> assay.session.v1.ScriptMetric
+	54, // 55: assay.session.v1.ScriptMetrics.thresholds:type_name -> assay.session.v1.ScriptThreshold
+	39, // 56: assay.session.v1.ScriptSummary.files:type_name -> assay.session.v1.SummaryFile
+	42, // 57: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
+	41, // 58: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
+	0,  // 59: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
+	43, // 60: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
+	43, // 61: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
+	43, // 62: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
+	42, // 63: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
+	45, // 64: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
+	50, // 65: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
+	52, // 66: assay.session.v1.ClientTotals.tool:type_name -> assay.session.v1.Tool
+	45, // 67: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
+	48, // 68: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
+	49, // 69: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	48, // 70: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
+	53, // 71: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
+	54, // 72: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
+	51, // 73: assay.session.v1.ScriptTotals.checks:type_name -> assay.session.v1.ScriptCheck
+	3,  // 74: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
+	4,  // 75: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
+	75, // [75:76] is the sub-list for method output_type
+	74, // [74:75] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -5083,7 +4994,6 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*ManagerMessage_Sample)(nil),
 		(*ManagerMessage_SetupData)(nil),
 		(*ManagerMessage_Summarize)(nil),
-		(*ManagerMessage_TearDown)(nil),
 		(*ManagerMessage_End)(nil),
 	}
 	type x struct{}
@@ -5092,7 +5002,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   56,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
