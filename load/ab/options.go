@@ -47,9 +47,6 @@ type Options struct {
 	Body        string   // -p, -u: path of a file
 	ContentType string   // -T
 
-	HTML                                           bool   // -w, or implied by -x, -y or -z
-	TableAttributes, RowAttributes, CellAttributes string // -x, -y, -z
-
 	Help, Version bool // -h, -V
 }
 
@@ -58,15 +55,19 @@ var unsupported = map[byte]string{
 	'b': "not supported: the kernel chooses the size of socket buffers",
 	'B': "not supported: the kernel chooses the local address of connections",
 	'X': proxyUnsupported, 'P': proxyUnsupported,
+	'w': htmlUnsupported, 'x': htmlUnsupported, 'y': htmlUnsupported, 'z': htmlUnsupported,
 	'g': "not supported: single requests aren't recorded, only exact counts and histograms. Use -e for percentiles",
 	'I': "not supported: Go's TLS sends SNI whenever the URL has a host name. Use an IP address in the URL to send none",
 }
 
-const proxyUnsupported = "not supported: with a proxy, the proxy would be measured instead of the server"
+const (
+	proxyUnsupported = "not supported: with a proxy, the proxy would be measured instead of the server"
+	htmlUnsupported  = "not supported: the report is text"
+)
 
 // Parse parses a command line as ab does: options first, then one URL.
 func Parse(arguments []string) (*Options, error) {
-	o := &Options{Requests: 1, Concurrency: 1, Timeout: defaultTimeoutSeconds, CellAttributes: "bgcolor=white"}
+	o := &Options{Requests: 1, Concurrency: 1, Timeout: defaultTimeoutSeconds}
 	rest, err := parseOptions(arguments, o.set)
 	switch {
 	case err != nil:
@@ -146,12 +147,6 @@ func (o *Options) set(option byte, value string) (err error) {
 		if err = setNumber(&o.Verbosity, value, 0, 100); err == nil && o.Verbosity > 2 {
 			err = errors.New("must be 0, 1 or 2: responses aren't recorded, so they can't be printed")
 		}
-	case 'x':
-		o.HTML, err = true, setAttributes(&o.TableAttributes, value)
-	case 'y':
-		o.HTML, err = true, setAttributes(&o.RowAttributes, value)
-	case 'z':
-		o.HTML, err = true, setAttributes(&o.CellAttributes, value)
 	default:
 		return o.setRequest(option, value)
 	}
@@ -162,7 +157,7 @@ func (o *Options) set(option byte, value string) (err error) {
 func (o *Options) flags() map[byte]*bool {
 	return map[byte]*bool{
 		'k': &o.KeepAlive, 'l': &o.AnyLength, 'r': &o.Tolerant, 'q': &o.Quiet, 'd': &o.NoPercents, 'S': &o.NoSpread,
-		'w': &o.HTML, 'h': &o.Help, 'V': &o.Version,
+		'h': &o.Help, 'V': &o.Version,
 	}
 }
 

@@ -96,7 +96,7 @@ func TestRefusals(t *testing.T) {
 		{"-g file http://a/", "-g: not supported: single requests aren't recorded"},
 		{"-X proxy:1 http://a/", "-X: not supported: with a proxy"},
 		{"-B 1.2.3.4 http://a/", "-B: "}, {"-b 10 http://a/", "-b: "}, {"-I https://a/", "-I: "},
-		{"-x a> http://a/", "-x: \"a>\" must not contain <, >"}, {"-y <a http://a/", "-y: "}, {"-z a<b> http://a/", "-z: "}, {"-P a:b http://a/", "-P: "},
+		{"-w http://a/", "-w: not supported: the report is text"}, {"-x a http://a/", "-x: "}, {"-y a http://a/", "-y: "}, {"-z a http://a/", "-z: "}, {"-P a:b http://a/", "-P: "},
 		{"http://a", "invalid URL"}, {"ftp://a/", "invalid URL"},
 		{"-p /none/such http://a/", "-p, -u: open /none/such: no such file"}, {"-m get http://a/", "-m: unknown method \"get\": use one of GET, HEAD"},
 		{"-i -p a http://a/", "-p: cannot mix POST with other methods"}, {"-m PUT -u a http://a/", "-u: cannot mix PUT"}, {"-p a -i http://a/", "-i: cannot mix HEAD"},

@@ -15,11 +15,11 @@ import (
 	"github.com/assay-dev/assay/load/standalone"
 )
 
-var figure = regexp.MustCompile(` *-?[0-9]+(\.[0-9]+)?`)
+var number = regexp.MustCompile(` *-?[0-9]+(\.[0-9]+)?`)
 
-// shape returns a report from its line Server Software on, with the figures
+// shape returns a report from its line Server Software on, with the numbers
 // replaced by #. It omits the warnings about a distribution, which depend on the
-// figures, and the line Server Temp Key, which only OpenSSL can provide.
+// numbers, and the line Server Temp Key, which only OpenSSL can provide.
 func shape(text string) string {
 	_, text, _ = strings.Cut(text, "Server Software:")
 	var kept []string
@@ -36,7 +36,7 @@ func shape(text string) string {
 				line = line[:len("Server Software:        ")] + "...\n"
 			}
 		}
-		kept = append(kept, figure.ReplaceAllString(line, "#"))
+		kept = append(kept, number.ReplaceAllString(line, "#"))
 	}
 	return strings.Join(kept, "")
 }
@@ -87,14 +87,14 @@ func TestShape(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(shape(string(want)), shape(textReport(t, &test.options, test.url, test.result))); diff != "" {
+			if diff := cmp.Diff(shape(string(want)), shape(reportOf(t, &test.options, test.url, test.result))); diff != "" {
 				t.Errorf("report (-ab +assay-load):\n%s", diff)
 			}
 		})
 	}
 }
 
-func textReport(t *testing.T, o *Options, target string, r *result.Result) string {
+func reportOf(t *testing.T, o *Options, target string, r *result.Result) string {
 	t.Helper()
 	u, err := url.Parse(target)
 	if err != nil {
@@ -109,7 +109,7 @@ func textReport(t *testing.T, o *Options, target string, r *result.Result) strin
 }
 
 func TestFigures(t *testing.T) {
-	got := textReport(t, &Options{Concurrency: 5, KeepAlive: true}, "https://www.test/x", sample(200, 10, 20, true))
+	got := reportOf(t, &Options{Concurrency: 5, KeepAlive: true}, "https://www.test/x", sample(200, 10, 20, true))
 	for _, want := range []string{
 		"Server Hostname:        www.test\nServer Port:            443\n",
 		"SSL/TLS Protocol:       TLSv1.2,ECDHE-RSA-AES256-GCM-SHA384,2048,256\nTLS Server Name:        www.test\n",

@@ -26,11 +26,9 @@ The options have the same meaning as in ab:
     -f protocol     TLS1, TLS1.1, TLS1.2, TLS1.3 or ALL
     -Z ciphersuites OpenSSL names of cipher suites, separated by colons
     -E certfile     Client certificate chain and private key, in PEM
-    -w              Print the report as an HTML table
-    -x, -y, -z      HTML attributes of its table, rows and cells; imply -w
     -V              Print version number and exit
     -h              Display this help
-Not supported, the error says why: -b -B -g -X -P -I
+Not supported, the error says why: -b -B -g -w -x -y -z -X -P -I
 
 Differences from ab: it speaks HTTP/1.1, sends the request once before the load
 starts, and counts a response that times out as failed instead of exiting.

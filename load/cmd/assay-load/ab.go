@@ -49,14 +49,11 @@ func runAB(ctx context.Context, args []string) error {
 	defer job.Clean()
 	job.Version = version
 	watch := ab.NewWatch(options, os.Stderr)
-	switch {
-	case options.HTML:
-		fmt.Printf(ab.HTMLBanner, version)
-	case watch.Heartbeat():
-		fmt.Printf(ab.Banner+"Benchmarking %s (be patient)\n", version, job.URL.Hostname())
-	default:
-		fmt.Printf(ab.Banner+"Benchmarking %s (be patient)...", version, job.URL.Hostname())
+	end := "..."
+	if watch.Heartbeat() {
+		end = "\n"
 	}
+	fmt.Printf(ab.Banner+"Benchmarking %s (be patient)%s", version, job.URL.Hostname(), end)
 	if err := job.Prepare(ctx); err != nil {
 		fmt.Println()
 		return fmt.Errorf("ab: %w", err)
@@ -90,14 +87,10 @@ func reportAB(options *ab.Options, job *standalone.Job, watch *ab.Watch, o stand
 		return nil // like ab, print no report
 	}
 	watch.Finish(o.Result.Merged.Requests)
-	write := options.Report
-	switch {
-	case options.HTML:
-		write = options.ReportHTML
-	case !watch.Heartbeat():
+	if !watch.Heartbeat() {
 		fmt.Println("..done")
 	}
-	if err := command.Print(os.Stdout, func(w io.Writer) error { return write(w, job, o.Result) }); err != nil {
+	if err := command.Print(os.Stdout, func(w io.Writer) error { return options.Report(w, job, o.Result) }); err != nil {
 		return err
 	}
 	if options.CSV != "" {
