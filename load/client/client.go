@@ -284,7 +284,7 @@ func (c *Client) endMeasurement(order pod.EndMeasurement) {
 	}
 }
 
-// endStage collects the figures of the stage that has ended. After the warm-up
+// endStage collects the metrics of the stage that has ended. After the warm-up
 // it enters the measurement; after the measurement it sends the totals.
 func (c *Client) endStage() {
 	ended := c.current

@@ -92,15 +92,15 @@ func TestManagerEndsMeasurement(t *testing.T) {
 	if took := got.DurationMicroseconds(); took < 2_900_000 || took > 30_000_000 {
 		t.Errorf("the measurement took %d µs", took)
 	}
-	var held, whole int64
+	var held, full int64
 	for _, second := range of[fakesession.Second](s) {
 		if second.Second < got.Levels[0].Seconds {
 			held += second.Requests
-			whole++
+			full++
 		}
 	}
 	// A busy machine may receive the order after the third second.
-	if level := &got.Levels[0]; level.Seconds < 3 || whole != level.Seconds || level.Requests != held {
-		t.Errorf("the level has %d requests of %d s, its seconds %d of %d s", level.Requests, level.Seconds, held, whole)
+	if level := &got.Levels[0]; level.Seconds < 3 || full != level.Seconds || level.Requests != held {
+		t.Errorf("the level has %d requests of %d s, its seconds %d of %d s", level.Requests, level.Seconds, held, full)
 	}
 }

@@ -211,7 +211,7 @@ func (c *connection) exchangeHTTP2(r *request, begin time.Duration, o *recorder.
 	}
 }
 
-// roundTripHTTP2 sends a request and reads its response. The request as a whole began at
+// roundTripHTTP2 sends a request and reads its response. The request with its follow-ups began at
 // begin. It returns the time at which the connection was ready.
 func (c *connection) roundTripHTTP2(r *request, begin time.Duration, o *recorder.Outcome) (response, time.Duration, result.ErrorKind) {
 	for {

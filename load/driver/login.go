@@ -96,7 +96,7 @@ func (g *login) run(ctx context.Context) error {
 	return err
 }
 
-// checkAnswer returns the path that a successful response to the form redirects to, or an
+// checkResponse returns the path that a successful response to the form redirects to, or an
 // empty string if it doesn't redirect.
 func (g *login) checkResponse(response *http.Response) (to string, err error) {
 	if !slices.Contains(g.form.Statuses, response.StatusCode) {

@@ -11,7 +11,7 @@ import (
 // Each time is computed from the request's number, so that errors don't add up. With
 // constant inter-arrival times the requests of all clients together are those of a single
 // schedule, of which a client of n makes every n-th. With Poisson arrivals each client
-// has an independent process with its share of the rate, which together form the whole.
+// has an independent process with its share of the rate, which together make up the full rate.
 type schedule struct {
 	arrivals *session.Arrivals
 	amount   session.Amount

@@ -227,7 +227,7 @@ func TestLevelsAreTheirSeconds(t *testing.T) {
 	}
 }
 
-// TestLevelsEndWithTheLoad checks that steps between levels have figures of their own, and that none has
+// TestLevelsEndWithTheLoad checks that steps between levels have metrics of their own, and that none has
 // what completes after a load was ended early.
 func TestLevelsEndWithTheLoad(t *testing.T) {
 	r := New(1)

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/load/usage"
 )
 
-// Sampler takes each whole second of a stage out of its recorder.
+// Sampler takes each full second of a stage out of its recorder.
 type Sampler struct {
 	recorder *Recorder
 	start    time.Time
@@ -34,18 +34,18 @@ func newLevels(of []profile.Level) levels {
 	return levels{of, make([]result.LevelTotals, len(of))}
 }
 
-// Levels sets the profile of the load. The sampler keeps figures of its levels, and of the steps between
+// Levels sets the profile of the load. The sampler keeps metrics of its levels, and of the steps between
 // them. It must be called before Run.
 func (s *Sampler) Levels(p profile.Profile) {
 	s.levels, s.steps = newLevels(p.Levels()), newLevels(p.Steps())
 }
 
-// LevelTotals returns the figures of the levels and of the steps between them, in their order.
+// LevelTotals returns the metrics of the levels and of the steps between them, in their order.
 func (s *Sampler) LevelTotals() (levels, steps []result.LevelTotals) {
 	return s.levels.totals, s.steps.totals
 }
 
-// EndLevels keeps a second of the stage, and later ones, out of the figures of levels and steps. Seconds that have
+// EndLevels keeps a second of the stage, and later ones, out of the metrics of levels and steps. Seconds that have
 // been taken stay in. It is safe to call from any goroutine.
 func (s *Sampler) EndLevels(second int64) { s.end.Store(second) }
 

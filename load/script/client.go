@@ -1,6 +1,6 @@
 // Package script implements one client of a run whose load is a k6 script. It runs the script with
 // the k6 command in a process of its own, controls that process through k6's REST API, and reports
-// the same figures as for other loads. An output extension in k6's process collects the figures.
+// the same metrics as for other loads. An output extension in k6's process collects the metrics.
 package script
 
 import (

@@ -197,7 +197,7 @@ func of[E any](s fakeSession) (found []E) {
 	return found
 }
 
-const whole = `
+const full = `
 import http from 'k6/http';
 import { check } from 'k6';
 import { Counter, Trend, Rate, Gauge } from 'k6/metrics';
@@ -241,7 +241,7 @@ func TestWholeScript(t *testing.T) {
 		return testserver.OK(64)
 	})
 	scripts := directory(t, map[string]string{
-		"script.js": whole, "users.json": `["a","b"]`, "lib/paths.js": `export function path(t) { return '/shop/' + t }`,
+		"script.js": full, "users.json": `["a","b"]`, "lib/paths.js": `export function path(t) { return '/shop/' + t }`,
 	})
 	sessions, errs := run(t, scripts, plans(3), server.Address())
 	r := &result.Result{}

@@ -165,7 +165,7 @@ func (c *collector) Stop() error {
 	return nil
 }
 
-// totals returns the figures of the load, which must have ended.
+// totals returns the metrics of the load, which must have ended.
 func (c *collector) totals() *result.Totals {
 	l := c.load
 	script := &result.ScriptTotals{

@@ -165,7 +165,7 @@ func (c *Client) awaitEnd(ctx context.Context) {
 	})
 }
 
-// totals returns the client's final figures. k6 must have exited.
+// totals returns the client's final metrics. k6 must have exited.
 func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 	totals := c.pipe.totals
 	if totals == nil || totals.Script == nil {

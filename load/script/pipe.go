@@ -27,7 +27,7 @@ type order struct {
 type report struct {
 	Done   bool                 `json:"done,omitempty"`
 	Second *result.ClientSecond `json:"second,omitempty"`
-	// Totals holds the figures that the output knows. Its times are by the wall clock.
+	// Totals holds the metrics that the output knows. Its times are by the wall clock.
 	Totals *result.Totals `json:"totals,omitempty"`
 	// Metrics are those so far.
 	Metrics *session.ScriptMetrics `json:"metrics,omitempty"`

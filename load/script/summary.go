@@ -56,7 +56,7 @@ func (c *Client) summarize(ctx context.Context, data []byte) {
 }
 
 // handleSummary runs k6 with a script of its own, which imports the user's and calls its handleSummary(). k6 itself would
-// call it with the figures of one client, and would have to keep all samples.
+// call it with the metrics of one client, and would have to keep all samples.
 func (c *Client) handleSummary(ctx context.Context, data []byte) (*result.ScriptSummary, error) {
 	directory, file := filepath.Split(filepath.Join(c.scriptDirectory, c.plan.Script.File))
 	path := filepath.Join(c.workDirectory, summaryFile)

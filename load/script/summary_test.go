@@ -34,7 +34,7 @@ func summaryOf(t *testing.T, script string, n int) (*result.ScriptSummary, map[s
 	return summaries[0], files
 }
 
-// TestHandleSummary checks that handleSummary() runs once, with the merged figures of all clients in k6's form.
+// TestHandleSummary checks that handleSummary() runs once, with the merged metrics of all clients in k6's form.
 func TestHandleSummary(t *testing.T) {
 	summary, files := summaryOf(t, `
 import { check, group } from 'k6';

@@ -41,7 +41,7 @@ func (b *Bar) Begin(warmup bool, amount session.Amount) {
 	b.write(b.stage)
 }
 
-// Second implements Watcher. It shows the stage's figures and, unless its amount is unknown, its progress.
+// Second implements Watcher. It shows the stage's metrics and, unless its amount is unknown, its progress.
 func (b *Bar) Second(counts result.Counts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -64,7 +64,7 @@ type Job struct {
 
 // Stages describes a load in stages.
 type Stages struct {
-	// Levels and Steps are its levels and the steps between them, without figures.
+	// Levels and Steps are its levels and the steps between them, without metrics.
 	Levels []result.Level
 	Steps  []result.Step
 	// Load is the load over time. StopAt are the breaking points that end it early, Bounds those to

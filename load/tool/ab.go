@@ -50,7 +50,7 @@ func abArguments(l *load) ([]string, error) {
 func (l *load) percentiles() string { return filepath.Join(l.directory, "ab.csv") }
 
 // readAB reads ab's output and the file with its percentiles.
-func readAB(l *load, output []byte) (*figures, error) {
+func readAB(l *load, output []byte) (*metrics, error) {
 	percentiles, err := readBounded(l.percentiles())
 	if err != nil {
 		return nil, err
@@ -90,9 +90,9 @@ var (
 //
 // ab counts as failed what differs from the first response, but no status: those outside of 200 to 299 are errors of
 // the kind status here, unless they may be among those that failed otherwise.
-func parseAB(report, percentiles string) (f *figures, length int64, err error) {
+func parseAB(report, percentiles string) (f *metrics, length int64, err error) {
 	p := parser{text: report}
-	f = &figures{totals: result.Totals{Tool: &result.Tool{Name: result.ToolAB, Version: p.text1(abVersion)}}}
+	f = &metrics{totals: result.Totals{Tool: &result.Tool{Name: result.ToolAB, Version: p.text1(abVersion)}}}
 	c := &f.totals.Counts
 	f.microseconds = int64(p.seconds("Time taken for tests:", " seconds") * 1e6)
 	c.Requests = p.count("Complete requests:", "")
@@ -146,7 +146,7 @@ func abPercentiles(p *parser, text string) []int64 {
 	return all
 }
 
-// parser finds figures in a text. err is the first error.
+// parser finds metrics in a text. err is the first error.
 type parser struct {
 	text string
 	err  error

@@ -34,8 +34,8 @@ type Client struct {
 	tool    generator
 	// running is the stage that is under way, or 0.
 	running sessionpb.Stage
-	warmup  *figures
-	result  *figures
+	warmup  *metrics
+	result  *metrics
 }
 
 // New returns a client. Programs are searched in the directories of path, which are separated by colons.
@@ -150,7 +150,7 @@ func (c *Client) start(ctx context.Context, order pod.Start) error {
 }
 
 // runTool waits for a time and then runs the tool.
-func (c *Client) runTool(ctx context.Context, at time.Time, amount session.Amount) (*figures, error) {
+func (c *Client) runTool(ctx context.Context, at time.Time, amount session.Amount) (*metrics, error) {
 	work := load{plan: c.plan, amount: amount, url: "http://" + c.address + c.plan.Requests[0].Path, directory: c.workDirectory}
 	arguments, err := c.tool.arguments(&work)
 	if err != nil {

@@ -14,8 +14,8 @@ type load struct {
 	directory string
 }
 
-// figures are what a tool printed.
-type figures struct {
+// metrics are what a tool printed.
+type metrics struct {
 	totals result.Totals
 	// microseconds is the duration by the tool.
 	microseconds int64
@@ -27,7 +27,7 @@ type generator struct {
 	// arguments returns its arguments for a load. It may write files.
 	arguments func(*load) ([]string, error)
 	// parse reads what it printed to the standard output, and files that it wrote.
-	parse func(l *load, output []byte) (*figures, error)
+	parse func(l *load, output []byte) (*metrics, error)
 }
 
 // generators are the load generators by their names in plans.

@@ -66,7 +66,7 @@ func TestParseAB(t *testing.T) {
 }
 
 func TestParseABRejects(t *testing.T) {
-	whole := golden(t, "ab-failed.txt")
+	full := golden(t, "ab-failed.txt")
 	for name, change := range map[string][2]string{
 		"no requests":       {"Complete requests:", "Completed:"},
 		"no time":           {"Time taken for tests:", "Time:"},
@@ -75,10 +75,10 @@ func TestParseABRejects(t *testing.T) {
 		"more errors":       {"Length: 50", "Length: 5000"},
 		"a number too high": {"Total transferred:      3723850", "Total transferred:      99999999999999999999"},
 	} {
-		if !strings.Contains(whole, change[0]) {
+		if !strings.Contains(full, change[0]) {
 			t.Fatalf("%s: the report lacks %q", name, change[0])
 		}
-		if _, _, err := parseAB(strings.Replace(whole, change[0], change[1], 1), ""); err == nil {
+		if _, _, err := parseAB(strings.Replace(full, change[0], change[1], 1), ""); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -113,8 +113,8 @@ func TestParseSiege(t *testing.T) {
 	}
 }
 
-// check fails the test if figures can't be.
-func check(t *testing.T, f *figures) {
+// check fails the test if metrics can't be.
+func check(t *testing.T, f *metrics) {
 	t.Helper()
 	if f.totals.Succeeded() < 0 || f.microseconds < 0 {
 		t.Errorf("%d of %d requests failed in %d µs", f.totals.Errors.Total(), f.totals.Requests, f.microseconds)
@@ -129,8 +129,8 @@ func FuzzParseAB(f *testing.F) {
 		f.Add(golden(f, name+".txt"), golden(f, name+".csv"))
 	}
 	f.Fuzz(func(t *testing.T, report, percentiles string) {
-		if figures, _, err := parseAB(report, percentiles); err == nil {
-			check(t, figures)
+		if metrics, _, err := parseAB(report, percentiles); err == nil {
+			check(t, metrics)
 		}
 	})
 }
@@ -140,8 +140,8 @@ func FuzzParseSiege(f *testing.F) {
 		f.Add([]byte(golden(f, name+".json")))
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
-		if figures, err := parseSiege(output); err == nil {
-			check(t, figures)
+		if metrics, err := parseSiege(output); err == nil {
+			check(t, metrics)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func siegeArguments(l *load) ([]string, error) {
 	return append(args, l.url), nil
 }
 
-func readSiege(_ *load, output []byte) (*figures, error) { return parseSiege(output) }
+func readSiege(_ *load, output []byte) (*metrics, error) { return parseSiege(output) }
 
 // siegeSummary is what siege prints. Times are in seconds with two decimals, and the data in MB of 1,048,576 bytes.
 type siegeSummary struct {
@@ -68,7 +68,7 @@ type siegeSummary struct {
 
 // parseSiege reads siege's summary. A transaction is a response. Its status was at least 400 unless it is successful; a
 // failed transaction has no response: it is an error of the kind receive, since siege doesn't say which.
-func parseSiege(output []byte) (*figures, error) {
+func parseSiege(output []byte) (*metrics, error) {
 	at := bytes.IndexByte(output, '{')
 	if at < 0 {
 		return nil, errors.New("there is no summary in JSON")
@@ -90,7 +90,7 @@ func parseSiege(output []byte) (*figures, error) {
 			return nil, fmt.Errorf("%g isn't a number from 0 to %g", n, maxNumber/1e6)
 		}
 	}
-	f := &figures{microseconds: int64(*s.ElapsedTime * 1e6)}
+	f := &metrics{microseconds: int64(*s.ElapsedTime * 1e6)}
 	c := &f.totals.Counts
 	c.Requests = *s.Transactions + s.FailedTransactions
 	c.Errors[result.ErrorReceive] = s.FailedTransactions

@@ -39,7 +39,7 @@ var throttlingFile = sync.OnceValue(func() string {
 })
 
 // statFiles returns the paths at which cpu.stat may be, given the contents of
-// /proc/self/cgroup: the path of the cgroup if the whole hierarchy is mounted, the
+// /proc/self/cgroup: the path of the cgroup if the full hierarchy is mounted, the
 // root if only the cgroup is, as in most containers.
 func statFiles(membership string) []string {
 	const root = "/sys/fs/cgroup"

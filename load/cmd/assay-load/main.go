@@ -59,7 +59,7 @@ Files:
   ` + session.CAPath + `      the CA bundle to verify the manager with
 
 Exit codes:
-  0  the manager has stored the client's figures
+  0  the manager has stored the client's metrics
   1  failed`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runClient(runsScript, runsTool) },

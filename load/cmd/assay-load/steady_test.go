@@ -11,7 +11,7 @@ import (
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
-// TestRunUntilSteady warms up a server until its figures spread by at most 100%.
+// TestRunUntilSteady warms up a server until its metrics spread by at most 100%.
 // On a busy machine that can take several windows.
 func TestRunUntilSteady(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(9) })
