@@ -226,16 +226,11 @@ func run(ctx context.Context, o *options) error {
 	}, ctrl.Log.WithName("sessions"))
 	sessions.ConnectionsPerAddress = o.sessionConnections
 	observed := metrics.New(mgr.GetClient(), sessions, clock.RealClock{}, version)
-	sent, err := o.traces(ctx, mgr, lock, observed.SpansSent)
-	if err != nil {
-		return fmt.Errorf("set up traces: %w", err)
-	}
 	reconciler := &benchmarkrun.Reconciler{
 		Client:    mgr.GetClient(),
 		APIReader: apiReader,
 		Events:    mgr.GetEventRecorder("assay"),
 		Metrics:   observed,
-		Traces:    sent,
 		Clock:     clock.RealClock{},
 		Sessions:  sessions,
 		CA:        certificate.CA,
@@ -249,7 +244,7 @@ func run(ctx context.Context, o *options) error {
 		reconciler.Buckets = buckets
 	}
 	benchmarks := &benchmark.Reconciler{
-		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Traces: sent, Clock: clock.RealClock{},
+		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Clock: clock.RealClock{},
 	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)

@@ -28,16 +28,5 @@ func (r *Reconciler) announce(before, after *v1alpha1.Benchmark) {
 	// The next round may have begun in the same step.
 	if benchmark.IsActive(before) && (!benchmark.IsActive(after) || after.Status.Round.Number != before.Status.Round.Number) {
 		r.Metrics.RoundFinished(after.Status.Verdict)
-		if round := after.Status.Round; round.Number != before.Status.Round.Number {
-			r.Traces.Round(after, before.Status.Round, after.Status.Verdict, round.StartTime.Time)
-		}
-	}
-	r.trace(after)
-}
-
-// trace sends the trace of the last round, if this manager hasn't done so, and no other has.
-func (r *Reconciler) trace(b *v1alpha1.Benchmark) {
-	if r.Traces.RoundDue(b) {
-		r.Traces.Round(b, b.Status.Round, b.Status.Round.Verdict, b.Status.Round.CompletionTime.Time)
 	}
 }

@@ -35,7 +35,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	} else if err != nil {
 		return ctrl.Result{}, fmt.Errorf("get the Benchmark: %w", err)
 	}
-	r.trace(b)
 	before := b.DeepCopy()
 	benchmark.ClearRetry(b)
 	wait, err := r.step(ctx, b)

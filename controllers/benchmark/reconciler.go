@@ -20,7 +20,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/controllers/retry"
-	"github.com/assay-dev/assay/controllers/traces"
 	"github.com/assay-dev/assay/internal/benchmark"
 )
 
@@ -30,9 +29,8 @@ type Reconciler struct {
 	// APIReader reads past the cache, which has neither artifacts nor the results of finished runs.
 	APIReader client.Reader
 	Events    events.EventRecorder
-	// Metrics and Traces may be nil.
+	// Metrics may be nil.
 	Metrics *metrics.Metrics
-	Traces  *traces.Traces
 	Clock   clock.PassiveClock
 
 	mu sync.Mutex

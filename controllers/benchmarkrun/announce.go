@@ -28,7 +28,6 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkRun, findings []r
 		return
 	}
 	r.Metrics.RunFinished(after, findings)
-	r.Traces.Run(after)
 	valid := meta.FindStatusCondition(after.Status.Conditions, v1alpha1.ConditionValid)
 	if is.Status == metav1.ConditionTrue && valid.Status == metav1.ConditionFalse {
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, valid.Reason, "Judge", "%s", run.Bounded(valid.Message, 1024))

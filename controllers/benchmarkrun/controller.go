@@ -40,9 +40,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if br == nil || err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.trace(ctx, br); err != nil {
-		return ctrl.Result{}, err
-	}
 	if !br.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, br)
 	}
@@ -189,7 +186,6 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 			r.uploads.Delete(uid)
 			r.reclaims.Delete(uid)
 			r.names.Delete(uid)
-			r.Traces.Forget(uid.(types.UID))
 			for _, made := range []*sync.Map{&r.signed, &r.created} {
 				made.Range(func(key, owner any) bool {
 					if owner == uid {

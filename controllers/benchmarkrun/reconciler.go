@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/controllers/metrics"
-	"github.com/assay-dev/assay/controllers/traces"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run"
@@ -71,9 +70,8 @@ type Reconciler struct {
 	Events    events.EventRecorder
 	// Buckets may be nil: results are stored in ConfigMaps alone.
 	Buckets Buckets
-	// Metrics and Traces may be nil.
+	// Metrics may be nil.
 	Metrics  *metrics.Metrics
-	Traces   *traces.Traces
 	Clock    clock.PassiveClock
 	Sessions Sessions
 	// Leadership returns for which time there was a leader. It may be nil: always.

@@ -47,7 +47,7 @@ const (
 
 func (m *Metrics) vectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.finished, m.findings, m.measured, m.wait, m.duration, m.artifacts, m.rounds, m.spans, m.build,
+		m.finished, m.findings, m.measured, m.wait, m.duration, m.artifacts, m.rounds, m.build,
 	}
 }
 

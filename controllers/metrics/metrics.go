@@ -48,7 +48,6 @@ type Metrics struct {
 	duration  *prometheus.HistogramVec
 	artifacts *prometheus.CounterVec
 	rounds    *prometheus.CounterVec
-	spans     *prometheus.CounterVec
 	build     prometheus.Gauge
 }
 
@@ -79,8 +78,6 @@ func New(reader client.Reader, sessions Sessions, c clock.PassiveClock, version 
 			"Failed attempts to store an artifact, by the kind that it belongs to and the reason of the API server.", "kind", "reason"),
 		rounds: counter("assay_benchmark_rounds_finished_total",
 			"Completed rounds of Benchmarks, by their verdict.", "verdict"),
-		spans: counter("assay_trace_spans_total",
-			"Spans that were sent to the OTLP endpoint, by the outcome Sent or Failed.", "outcome"),
 		build: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "assay_build_info", Help: "The manager's version as a label. The value is 1.", ConstLabels: prometheus.Labels{"version": version},
 		}),
@@ -143,18 +140,6 @@ func reasonOf(err error) string {
 		return "Rejected"
 	}
 	return "Unavailable"
-}
-
-// SpansSent records that spans were sent to the OTLP endpoint, or that err prevented it.
-func (m *Metrics) SpansSent(spans int, err error) {
-	if m == nil {
-		return
-	}
-	outcome := "Sent"
-	if err != nil {
-		outcome = "Failed"
-	}
-	m.spans.WithLabelValues(outcome).Add(float64(spans))
 }
 
 // Register registers the metrics.

@@ -159,7 +159,6 @@ func everything(t *testing.T) *bench {
 	b.RunFinished(finished("l", v1alpha1.ReasonCompleted, metav1.ConditionTrue), []result.Finding{{Reason: "NoWarmup", Severity: result.Warns}})
 	b.RoundFinished(v1alpha1.BenchmarkPassed)
 	b.ArtifactFailed(KindBenchmarkRun, forbidden())
-	b.SpansSent(7, nil)
 	return b
 }
 
@@ -365,7 +364,6 @@ func TestCacheFails(t *testing.T) {
 		t.Error("it serves what it could not list")
 	}
 	b.check("assay_sessions", map[string]string{"client": "3", "agent": "1"})
-	b.check("assay_trace_spans_total", map[string]string{"Sent": "7"})
 }
 
 // TestNone records nothing.
@@ -374,5 +372,4 @@ func TestNone(*testing.T) {
 	none.RunFinished(finished("a", v1alpha1.ReasonCompleted, metav1.ConditionTrue), nil)
 	none.RoundFinished(v1alpha1.BenchmarkPassed)
 	none.ArtifactFailed(KindBenchmark, forbidden())
-	none.SpansSent(1, nil)
 }

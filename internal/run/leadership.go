@@ -26,21 +26,6 @@ func (l *Leadership) deadline(from time.Time, limit time.Duration) time.Time {
 	return from.Add(limit + l.unattended(from))
 }
 
-// handover is the longest time between the end of a gap and the begin of the leadership that ends it.
-const handover = time.Minute
-
-// Inherited returns the time up to which another manager led before this one, or at which this one began if
-// that isn't known.
-func (l *Leadership) Inherited() time.Time {
-	from := l.Since
-	for _, gap := range l.Gaps {
-		if gap.From.Before(from) && !gap.To.Before(l.Since.Add(-handover)) {
-			from = gap.From
-		}
-	}
-	return from
-}
-
 // rejoins reports whether a pod that was created at a time may have had its session with an earlier
 // leader, and may still come back to this one.
 func (l *Leadership) rejoins(created, now time.Time) bool {

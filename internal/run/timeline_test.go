@@ -101,22 +101,3 @@ func TestTimelineIsRecorded(t *testing.T) {
 		t.Errorf("after its deadline: %v", interrupted.Status.Timeline)
 	}
 }
-
-// TestInherited checks up to which time the manager before this one is known to have led.
-func TestInherited(t *testing.T) {
-	gap := func(from, to time.Duration) Gap { return Gap{From: begin.Add(from), To: begin.Add(to)} }
-	for name, test := range map[string]struct {
-		gaps []Gap
-		want time.Duration
-	}{
-		"nobody before":            {nil, 0},
-		"killed 10 minutes before": {[]Gap{gap(-time.Hour, -50*time.Minute), gap(-10*time.Minute, -time.Millisecond)}, -10 * time.Minute},
-		"gaps of earlier ones":     {[]Gap{gap(-time.Hour, -50*time.Minute)}, 0},
-		"its own stop later":       {[]Gap{gap(time.Minute, 2*time.Minute)}, 0},
-	} {
-		l := Leadership{Since: begin, Gaps: test.gaps}
-		if got := l.Inherited().Sub(begin); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
-	}
-}

@@ -187,9 +187,6 @@ func TestFiring(t *testing.T) {
 		{"AssaySessionsRefused", "a stranger's token each minute", history{`assay_sessions_ended_total{code="Unauthenticated"}`: rising(1, 1)}, []string{`{code="Unauthenticated"}`}},
 		{"AssaySessionsRefused", "a few", history{`assay_sessions_ended_total{code="Unauthenticated"}`: rising(1, 3)}, nil},
 		{"AssaySessionsRefused", "pods that end", history{`assay_sessions_ended_total{code="OK"}`: rising(100, 1), `assay_sessions_ended_total{code="Canceled"}`: rising(100, 1)}, nil},
-		{"AssayTracesNotSent", "an endpoint that is down", history{`assay_trace_spans_total{outcome="Failed"}`: rising(8, 5)}, []string{"{}"}},
-		{"AssayTracesNotSent", "one that was down an hour ago", history{`assay_trace_spans_total{outcome="Failed"}`: func(minute int) float64 { return float64(min(minute, minutes-60)) }}, nil},
-		{"AssayTracesNotSent", "one that works", history{`assay_trace_spans_total{outcome="Sent"}`: rising(8, 5)}, nil},
 	} {
 		t.Run(test.alert+" "+test.name, func(t *testing.T) {
 			all := alerts(t)

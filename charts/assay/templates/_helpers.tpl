@@ -102,22 +102,8 @@ list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics
 {{- end }}
 {{- end }}
 
-{{/* The mounts and the volumes of the manager: Secrets for the receiver of traces, the buckets and their credentials. */}}
+{{/* The mounts and the volumes of the manager: the buckets and their credentials. */}}
 {{- define "assay.manager.mounts" -}}
-{{- with .Values.tracing }}
-{{- if .endpoint }}
-{{- if .caSecret }}
-- name: otlp-ca
-  mountPath: /etc/assay/otlp-ca
-  readOnly: true
-{{- end }}
-{{- if .clientCertificateSecret }}
-- name: otlp-client
-  mountPath: /etc/assay/otlp-client
-  readOnly: true
-{{- end }}
-{{- end }}
-{{- end }}
 {{- if include "assay.buckets" . }}
 - name: buckets
   mountPath: /etc/assay/buckets
@@ -133,22 +119,6 @@ list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics
 {{- end }}
 
 {{- define "assay.manager.volumes" -}}
-{{- with .Values.tracing }}
-{{- if .endpoint }}
-{{- if .caSecret }}
-- name: otlp-ca
-  secret:
-    secretName: {{ .caSecret }}
-    items: [{key: ca.crt, path: ca.crt}]
-{{- end }}
-{{- if .clientCertificateSecret }}
-- name: otlp-client
-  secret:
-    secretName: {{ .clientCertificateSecret }}
-    items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]
-{{- end }}
-{{- end }}
-{{- end }}
 {{- if include "assay.buckets" . }}
 - name: buckets
   configMap:
