@@ -55,7 +55,7 @@ spec:
   clients: {replicas: 1, resources: {cpu: 100m, memory: 128Mi}}
   load:
     requests: [{path: /}]
-    closed: {connections: 1, requests: 100}
+    closed: {connections: 1, requestCount: 100}
 YAML
 kubectl wait benchmarkrun/old-pods --namespace "$namespace" --for=condition=Finished --timeout=2m
 

@@ -71,7 +71,7 @@ type HTTPDServer struct {
 	Sendfile Switch `json:"sendfile,omitempty"`
 
 	// http2 says whether httpd speaks HTTP/2 as well (Protocols), by mod_http2. Assay's clients do
-	// where load.connection.protocol says so. Defaults to Disabled.
+	// where load.client.protocol says so. Defaults to Disabled.
 	// +default="Disabled"
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
@@ -133,7 +133,7 @@ const (
 
 // HTTPDRules holds what a run must meet whose target is an Apache httpd. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.httpd) || has(self.target.server.httpd.configuration) || self.target.server.httpd.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.httpd.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.httpd) || has(self.target.server.httpd.configuration) || self.target.server.httpd.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.httpd.http2 to Enabled"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.httpd) || !has(self.target.server.httpd.forward) || self.target.server.httpd.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.httpd.forward",message="forward must name members of target.backends"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.httpd) || !has(self.target.server.httpd.forward) || self.target.server.httpd.forward.all(f, !has(f.protocol) || f.protocol != 'AJP' || (has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend && has(b.server.tomcat) && has(b.server.tomcat.ajp))))",reason="FieldValueInvalid",fieldPath=".target.server.httpd.forward",message="forward must have the protocol AJP only to a Tomcat with ajp: set server.tomcat.ajp of the backend to {}"
 type HTTPDRules struct{}

@@ -165,5 +165,5 @@ const (
 
 // JettyRules holds what a run must meet whose target is a Jetty. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.jetty) || has(self.target.server.jetty.configuration) || self.target.server.jetty.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.jetty.connector.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.jetty) || has(self.target.server.jetty.configuration) || self.target.server.jetty.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.jetty.connector.http2 to Enabled"
 type JettyRules struct{}

@@ -3,9 +3,9 @@ package v1alpha1
 // ClosedLoad keeps a fixed number of connections busy.
 //
 // +kubebuilder:validation:ExactlyOneOf=connections;users
-// +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.?connections.orValue(0)",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least connections: each connection makes a request"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.?users.orValue(0)",reason="FieldValueInvalid",fieldPath=".requests",message="requests must be at least users: each user loads a page"
+// +kubebuilder:validation:ExactlyOneOf=requestCount;durationSeconds
+// +kubebuilder:validation:XValidation:rule="!has(self.requestCount) || self.requestCount >= self.?connections.orValue(0)",reason="FieldValueInvalid",fieldPath=".requestCount",message="requestCount must be at least connections: each connection makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requestCount) || self.requestCount >= self.?users.orValue(0)",reason="FieldValueInvalid",fieldPath=".requestCount",message="requestCount must be at least users: each user loads a page"
 // +kubebuilder:validation:XValidation:rule="!has(self.rampSeconds) || !has(self.durationSeconds) || self.rampSeconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".rampSeconds",message="rampSeconds must be at most durationSeconds"
 type ClosedLoad struct {
 	// connections is the number of concurrent connections of each client.
@@ -21,12 +21,12 @@ type ClosedLoad struct {
 	// +optional
 	Users int32 `json:"users,omitempty"`
 
-	// requests is the total number of requests that each client makes, at least as many as
+	// requestCount is the total number of requests that each client makes, at least as many as
 	// connections. With users it is the number of pages.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
-	Requests *int64 `json:"requests,omitempty"`
+	RequestCount *int64 `json:"requestCount,omitempty"`
 
 	// durationSeconds is the time in which requests are started, in seconds. Those under
 	// way at its end are finished and counted.
@@ -69,9 +69,9 @@ type ThinkTime struct {
 
 // OpenLoad makes requests at a rate.
 //
-// +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds
+// +kubebuilder:validation:ExactlyOneOf=requestCount;durationSeconds
 // +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.durationSeconds) || self.ramp.seconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must be at most durationSeconds"
-// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requests) || 2 * self.requests >= (self.ramp.from + self.requestsPerSecond) * self.ramp.seconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than requests last: the ramp alone makes (from + requestsPerSecond) / 2 requests per second"
+// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requestCount) || 2 * self.requestCount >= (self.ramp.from + self.requestsPerSecond) * self.ramp.seconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than requestCount requests last: the ramp alone makes (from + requestsPerSecond) / 2 requests per second"
 type OpenLoad struct {
 	// requestsPerSecond is the arrival rate: the number of requests that each
 	// client starts per second.
@@ -92,11 +92,11 @@ type OpenLoad struct {
 	// +optional
 	InterArrivalTimes InterArrivalTimes `json:"interArrivalTimes,omitempty"`
 
-	// requests is the total number of requests that each client makes.
+	// requestCount is the total number of requests that each client makes.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
-	Requests *int64 `json:"requests,omitempty"`
+	RequestCount *int64 `json:"requestCount,omitempty"`
 
 	// durationSeconds is the time in which requests have their intended start, in seconds. Those
 	// that wait for a connection or are under way at its end are finished and counted.
@@ -107,7 +107,7 @@ type OpenLoad struct {
 
 	// maxConnections bounds the connections of each client. They are opened as
 	// they are needed. A request for which none is free waits, and is dropped when
-	// it has waited for connection.timeoutSeconds. Defaults to 1000.
+	// it has waited for client.timeoutSeconds. Defaults to 1000.
 	// +default=1000
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=20000
@@ -171,7 +171,7 @@ type StagesLoad struct {
 	InterArrivalTimes InterArrivalTimes `json:"interArrivalTimes,omitempty"`
 
 	// maxConnections is as in open. Defaults to 1000, or to fewer where
-	// connection.streams times 1000 would be more than 20000.
+	// client.streams times 1000 would be more than 20000.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=20000
 	// +optional

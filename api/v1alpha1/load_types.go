@@ -5,7 +5,7 @@ package v1alpha1
 // +kubebuilder:validation:MinProperties=1
 type Clients struct {
 	// replicas is the number of clients. Each of them does the whole load or, with
-	// load.scope Run, its part of it. Defaults to 1.
+	// load.loadIsPer Run, its part of it. Defaults to 1.
 	// +default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -40,18 +40,18 @@ type Clients struct {
 //
 // +kubebuilder:validation:ExactlyOneOf=closed;open;stages
 // +kubebuilder:validation:ExactlyOneOf=requests;requestsFrom
-// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.connection.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".connection.cookies",message="connection.cookies must be Enabled with the scheme Form: the server recognizes a user by a cookie"
-// +kubebuilder:validation:XValidation:rule="self.connection.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where connection.cookies is Enabled: the client sets it"
-// +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || [self.?closed.connections, self.?open.maxConnections, self.?stages.maxConnections].all(n, n.orValue(0) * self.connection.streams <= 20000) && (!has(self.stages) || self.stages.levels.all(l, l.?connections.orValue(0) * self.connection.streams <= 20000))",reason="FieldValueInvalid",fieldPath=".connection.streams",message="connection.streams times the connections (at a rate, maxConnections) must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.connection.streams) || !has(self.closed) || !has(self.closed.requests) || self.closed.requests >= self.closed.?connections.orValue(1) * self.connection.streams",reason="FieldValueInvalid",fieldPath=".closed.requests",message="closed.requests must be at least connections times connection.streams: each stream makes a request"
-// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.connection.protocol) || self.connection.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".connection.protocol",message="connection.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
-// +kubebuilder:validation:XValidation:rule="self.connection.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, !(h.name.lowerAscii() in ['proxy-connection', 'http2-settings'])))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the headers Proxy-Connection and HTTP2-Settings with the protocol HTTP2: they are of one HTTP/1.1 connection"
-// +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requests) || !has(self.closed) || self.warmup.requests >= self.closed.?connections.orValue(self.closed.?users.orValue(1))",reason="FieldValueInvalid",fieldPath=".warmup.requests",message="warmup.requests must be at least closed.connections, or users: each makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.client.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".client.cookies",message="client.cookies must be Enabled with the scheme Form: the server recognizes a user by a cookie"
+// +kubebuilder:validation:XValidation:rule="self.client.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where client.cookies is Enabled: the client sets it"
+// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || [self.?closed.connections, self.?open.maxConnections, self.?stages.maxConnections].all(n, n.orValue(0) * self.client.streams <= 20000) && (!has(self.stages) || self.stages.levels.all(l, l.?connections.orValue(0) * self.client.streams <= 20000))",reason="FieldValueInvalid",fieldPath=".client.streams",message="client.streams times the connections (at a rate, maxConnections) must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || !has(self.closed) || !has(self.closed.requestCount) || self.closed.requestCount >= self.closed.?connections.orValue(1) * self.client.streams",reason="FieldValueInvalid",fieldPath=".closed.requestCount",message="closed.requestCount must be at least connections times client.streams: each stream makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.client.protocol) || self.client.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".client.protocol",message="client.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
+// +kubebuilder:validation:XValidation:rule="self.client.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, !(h.name.lowerAscii() in ['proxy-connection', 'http2-settings'])))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the headers Proxy-Connection and HTTP2-Settings with the protocol HTTP2: they are of one HTTP/1.1 connection"
+// +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requestCount) || !has(self.closed) || self.warmup.requestCount >= self.closed.?connections.orValue(self.closed.?users.orValue(1))",reason="FieldValueInvalid",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.connections, or users: each makes a request"
 // +kubebuilder:validation:XValidation:rule="!has(self.pages) || has(self.requests)",reason="FieldValueInvalid",fieldPath=".pages",message="pages needs requests, the documents of the pages: lines of requestsFrom have no elements"
 // +kubebuilder:validation:XValidation:rule="has(self.pages) || !has(self.requests) || !self.requests.exists(r, has(r.elements))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have elements unless pages is set: set pages to {}"
 // +kubebuilder:validation:XValidation:rule="has(self.pages) ? !has(self.open) && (!has(self.closed) || has(self.closed.users)) && (!has(self.stages) || self.stages.levels.all(l, has(l.users))) : (!has(self.closed) || !has(self.closed.users)) && (!has(self.stages) || !self.stages.levels.exists(l, has(l.users)))",reason="FieldValueInvalid",fieldPath=".pages",message="pages and users belong together: closed or the levels of stages must have users if and only if pages is set"
-// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.pages.?connections.orValue(6) * self.?closed.users.orValue(0) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, l.?users.orValue(0) * self.pages.?connections.orValue(6) <= 20000))",reason="FieldValueInvalid",fieldPath=".pages.connections",message="pages.connections times the users must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.connection.cookies != 'Enabled' && (!has(self.connection.protocol) || self.connection.protocol != 'HTTP2')",reason="FieldValueInvalid",fieldPath=".connection",message="connection must not have cookies Enabled or the protocol HTTP2 with pages"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.pages.?connectionsPerUser.orValue(6) * self.?closed.users.orValue(0) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, l.?users.orValue(0) * self.pages.?connectionsPerUser.orValue(6) <= 20000))",reason="FieldValueInvalid",fieldPath=".pages.connectionsPerUser",message="pages.connectionsPerUser times the users must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.client.cookies != 'Enabled' && (!has(self.client.protocol) || self.client.protocol != 'HTTP2')",reason="FieldValueInvalid",fieldPath=".client",message="client must not have cookies Enabled or the protocol HTTP2 with pages"
 // +kubebuilder:validation:MinProperties=1
 type Load struct {
 	// requests are the requests that clients send, in the order given by order.
@@ -83,25 +83,25 @@ type Load struct {
 	// +optional
 	Authentication *Authentication `json:"authentication,omitempty"`
 
-	// connection configures the clients' connections.
+	// client configures how each client sends requests: over which connections, by which protocol, with which timeout.
 	// +default={"keepAlive": "Enabled"}
 	// +optional
-	Connection Connection `json:"connection,omitempty,omitzero"`
+	Client LoadClient `json:"client,omitempty,omitzero"`
 
-	// scope says whether the numbers of connections and requests and the rates are those of each
+	// loadIsPer says whether the numbers of connections and requests and the rates are those of each
 	// client (Client) or of the run, split exactly over the clients (Run). Defaults to Client.
 	// +default="Client"
 	// +optional
-	Scope LoadScope `json:"scope,omitempty"`
+	LoadIsPer LoadIsPer `json:"loadIsPer,omitempty"`
 
 	// closed keeps a fixed number of connections busy (a closed model): each sends its next request
 	// when the response to the last has been read. Latencies are service times. It must have
-	// exactly one of requests and durationSeconds.
+	// exactly one of requestCount and durationSeconds.
 	// +optional
 	Closed *ClosedLoad `json:"closed,omitempty"`
 
 	// open makes requests at an arrival rate, independent of responses (an open model). Latencies
-	// are from a request's intended start time. It must have exactly one of requests and
+	// are from a request's intended start time. It must have exactly one of requestCount and
 	// durationSeconds.
 	// +optional
 	Open *OpenLoad `json:"open,omitempty"`
@@ -111,7 +111,7 @@ type Load struct {
 	Stages *StagesLoad `json:"stages,omitempty"`
 
 	// warmup is load of the same kind sent before the measurement, with exactly
-	// one of requests, durationSeconds and steady: all connections at once or, at a
+	// one of requestCount, durationSeconds and steady: all connections at once or, at a
 	// rate, the one that open comes to; of stages the first level. Its requests never
 	// enter the result. If not set, there is no warm-up.
 	// +optional
@@ -120,32 +120,32 @@ type Load struct {
 
 // Pages makes users load pages.
 type Pages struct {
-	// connections is the number of connections of each user. Defaults to 6, that of today's browsers
+	// connectionsPerUser is the number of connections of each user. Defaults to 6, that of today's browsers
 	// with HTTP/1.1.
 	// +default=6
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
 	// +optional
-	Connections *int32 `json:"connections,omitempty"`
+	ConnectionsPerUser *int32 `json:"connectionsPerUser,omitempty"`
 }
 
-// LoadScope says whether the numbers of a load are those of each client or of the run.
+// LoadIsPer says whether the numbers of a load are those of each client or of the run.
 //
 // +kubebuilder:validation:Enum=Client;Run
-type LoadScope string
+type LoadIsPer string
 
-// The values of LoadScope.
+// The values of LoadIsPer.
 const (
-	ScopeClient LoadScope = "Client"
-	ScopeRun    LoadScope = "Run"
+	LoadPerClient LoadIsPer = "Client"
+	LoadPerRun    LoadIsPer = "Run"
 )
 
-// Connection configures the clients' connections.
+// LoadClient configures how a client sends the requests of a load.
 //
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",reason="FieldValueInvalid",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive != 'Disabled'",reason="FieldValueInvalid",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
-type Connection struct {
+type LoadClient struct {
 	// keepAlive says whether connections are reused (Enabled) or closed after one request
 	// (Disabled). Defaults to Enabled.
 	// +default="Enabled"
@@ -184,14 +184,14 @@ type Connection struct {
 
 // Warmup is load sent before the measurement.
 //
-// +kubebuilder:validation:ExactlyOneOf=requests;durationSeconds;steady
+// +kubebuilder:validation:ExactlyOneOf=requestCount;durationSeconds;steady
 type Warmup struct {
-	// requests is the total number of requests that each client makes, at least as many as
-	// closed.connections. With scope Run, all clients make as many together.
+	// requestCount is the total number of requests that each client makes, at least as many as
+	// closed.connections. With loadIsPer Run, all clients make as many together.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
-	Requests *int64 `json:"requests,omitempty"`
+	RequestCount *int64 `json:"requestCount,omitempty"`
 
 	// durationSeconds is the time in which requests are started, in seconds.
 	// +kubebuilder:validation:Minimum=1

@@ -45,7 +45,7 @@ type NginxServer struct {
 	Sendfile Switch `json:"sendfile,omitempty"`
 
 	// http2 says whether nginx speaks HTTP/2 as well (http2 of listen). Assay's
-	// clients do where load.connection.protocol says so. Without TLS, nginx before
+	// clients do where load.client.protocol says so. Without TLS, nginx before
 	// 1.25.1 then speaks nothing else. Defaults to Disabled.
 	// +default="Disabled"
 	// +optional
@@ -96,6 +96,6 @@ type NginxKeepAlive struct {
 
 // NginxRules holds what a run must meet whose target is an nginx. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.nginx) || has(self.target.server.nginx.configuration) || self.target.server.nginx.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.nginx.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.nginx) || has(self.target.server.nginx.configuration) || self.target.server.nginx.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.nginx.http2 to Enabled"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.nginx) || !has(self.target.server.nginx.forward) || self.target.server.nginx.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.nginx.forward",message="forward must name members of target.backends"
 type NginxRules struct{}

@@ -92,7 +92,7 @@ type Header struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.-]+$')",message="name must be the name of a header: letters, digits, '-', '_' and '.'"
-	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['host', 'authorization', 'proxy-authorization', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'])",message="name must not be a header that the client sets: use host, load.authentication, load.connection.keepAlive or body instead"
+	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['host', 'authorization', 'proxy-authorization', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'])",message="name must not be a header that the client sets: use host, load.authentication, load.client.keepAlive or body instead"
 	// +required
 	Name string `json:"name,omitempty"`
 

@@ -90,7 +90,7 @@ type ArrivalsStatus struct {
 	// +optional
 	AchievedPerSecond Rate `json:"achievedPerSecond,omitempty"`
 	// dropped is the number of requests that weren't made, because no connection was free within
-	// connection.timeoutSeconds.
+	// client.timeoutSeconds.
 	// +optional
 	Dropped *int64 `json:"dropped,omitempty"`
 }
@@ -106,7 +106,7 @@ type ErrorCounts struct {
 	// tls counts connections whose TLS handshake failed.
 	// +optional
 	TLS *int64 `json:"tls,omitempty"`
-	// timeout counts requests that took longer than connection.timeoutSeconds.
+	// timeout counts requests that took longer than client.timeoutSeconds.
 	// +optional
 	Timeout *int64 `json:"timeout,omitempty"`
 	// receive counts connections that failed during a request or its response.

@@ -117,7 +117,7 @@ type TomcatConnector struct {
 	Compression Switch `json:"compression,omitempty"`
 
 	// http2 says whether Tomcat speaks HTTP/2 as well. Assay's clients do where
-	// load.connection.protocol says so.
+	// load.client.protocol says so.
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
 }
@@ -181,7 +181,7 @@ const (
 
 // TomcatRules holds what a run must meet whose target is a Tomcat. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.connection.protocol != 'HTTP2' || !has(self.target.server.tomcat) || has(self.target.server.tomcat.configuration) || self.target.server.tomcat.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.connection.protocol",message="load.connection.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.tomcat.connector.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.tomcat) || has(self.target.server.tomcat.configuration) || self.target.server.tomcat.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.tomcat.connector.http2 to Enabled"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.tomcat) || self.target.server.tomcat.?connector.protocol.orValue(\"\") != 'APR' || self.target.?tls.implementation.orValue(\"\") != 'JSSE'",reason="FieldValueInvalid",fieldPath=".target.tls.implementation",message="target.tls.implementation must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.tls) || !has(self.target.tls.implementation) || has(self.target.server.tomcat)",reason="FieldValueInvalid",fieldPath=".target.tls.implementation",message="target.tls.implementation is for Tomcat only: omit it"
 type TomcatRules struct{}

@@ -133,7 +133,7 @@ func (f *feed) judge(run *v1alpha1.BenchmarkRun, o *session.Observation, passed 
 	}
 	found := validity.SoFar(r)
 	var accepted []string
-	for _, reason := range run.Spec.Accept {
+	for _, reason := range run.Spec.AcceptedFindings {
 		accepted = append(accepted, string(reason))
 	}
 	validity.Accept(found, accepted)

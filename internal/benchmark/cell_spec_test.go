@@ -23,7 +23,7 @@ func option(name string, remove []string, set ...string) v1alpha1.AxisOption {
 const tomcatTemplate = `{
 	"target": {"image": "tomcat:9.0", "server": {"tomcat": {"connector": {"protocol": "NIO"}}}, "resources": {"cpu": "1"}},
 	"clients": {"replicas": 2},
-	"load": {"requests": [{"path": "/a"}, {"path": "/b"}], "closed": {"connections": 25, "requests": 1000}}
+	"load": {"requests": [{"path": "/a"}, {"path": "/b"}], "closed": {"connections": 25, "requestCount": 1000}}
 }`
 
 func template(t *testing.T, from string) *v1alpha1.BenchmarkRunSpec {
@@ -65,7 +65,7 @@ func TestCellSpec(t *testing.T) {
 			want: `{
 				"target": {"image": "nginx:1", "server": {"nginx": {}}, "resources": {"cpu": "1"}},
 				"clients": {"replicas": 2},
-				"load": {"requests": [{"path": "/a"}, {"path": "/b"}], "closed": {"connections": 100, "requests": 1000}}
+				"load": {"requests": [{"path": "/a"}, {"path": "/b"}], "closed": {"connections": 100, "requestCount": 1000}}
 			}`,
 		},
 		"missing objects are created": {
@@ -90,18 +90,18 @@ func TestCellSpec(t *testing.T) {
 				"target": {"image": "tomcat:9.0", "server": {"tomcat": {"connector": {"protocol": "NIO"}}}, "resources": {"cpu": "1"},
 					"content": [{"path": "/f", "sizeBytes": 1}]},
 				"clients": {"replicas": 2},
-				"load": {"requests": [{"path": "/d"}, {"path": "/e"}, {"path": "/f"}], "closed": {"connections": 25, "requests": 1000}}
+				"load": {"requests": [{"path": "/d"}, {"path": "/e"}, {"path": "/f"}], "closed": {"connections": 25, "requestCount": 1000}}
 			}`,
 		},
 		"a value within another": {
 			axes: []v1alpha1.Axis{
-				values("load", "/load/closed", `{"connections": 1, "requests": 10, "thinkTime": null}`),
+				values("load", "/load/closed", `{"connections": 1, "requestCount": 10, "thinkTime": null}`),
 				values("time", "/load/closed/thinkTime/minMilliseconds", "7"),
 			},
 			want: `{
 				"target": {"image": "tomcat:9.0", "server": {"tomcat": {"connector": {"protocol": "NIO"}}}, "resources": {"cpu": "1"}},
 				"clients": {"replicas": 2},
-				"load": {"requests": [{"path": "/a"}, {"path": "/b"}], "closed": {"connections": 1, "requests": 10, "thinkTime": {"minMilliseconds": 7}}}
+				"load": {"requests": [{"path": "/a"}, {"path": "/b"}], "closed": {"connections": 1, "requestCount": 10, "thinkTime": {"minMilliseconds": 7}}}
 			}`,
 		},
 	} {

@@ -14,7 +14,7 @@ import (
 )
 
 // TrialJSON returns the spec of a trial at a load: that of the cell's runs with the load at capacity.path,
-// and trialSeconds as the duration of the load instead of its requests or its own duration.
+// and trialSeconds as the duration of the load instead of its requestCount or its own duration.
 func (c *Cell) TrialJSON(template *v1alpha1.BenchmarkRunSpec, capacity *v1alpha1.Capacity, load int64) ([]byte, error) {
 	doc, err := c.JSON(template)
 	if err != nil {
@@ -51,7 +51,7 @@ func trial(doc []byte, capacity *v1alpha1.Capacity, load int64) ([]byte, error) 
 		if len(spec.Load[shape]) == 0 || string(spec.Load[shape]) == "null" {
 			continue
 		}
-		if doc, err = patch(doc, operation{Op: "remove", Path: "/load/" + shape + "/requests"}); err == nil {
+		if doc, err = patch(doc, operation{Op: "remove", Path: "/load/" + shape + "/requestCount"}); err == nil {
 			doc, err = set(doc, "/load/"+shape+"/durationSeconds", seconds)
 		}
 		if err != nil {

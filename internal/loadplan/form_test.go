@@ -36,8 +36,8 @@ func TestForms(t *testing.T) {
 	} {
 		run := of(2, v1alpha1.Load{
 			Authentication: &v1alpha1.Authentication{Scheme: v1alpha1.AuthenticationForm, SecretName: "s", Form: &test.form},
-			Connection:     v1alpha1.Connection{Cookies: v1alpha1.Enabled},
-			Closed:         &v1alpha1.ClosedLoad{Connections: 1, Requests: ptr.To(int64(1))},
+			Client:         v1alpha1.LoadClient{Cookies: v1alpha1.Enabled},
+			Closed:         &v1alpha1.ClosedLoad{Connections: 1, RequestCount: ptr.To(int64(1))},
 		})
 		run.Spec.Target.Readiness.Path = "/ready"
 		for i, plan := range Plans(run, nil) {
@@ -53,7 +53,7 @@ func TestRatesAskedFor(t *testing.T) {
 	for want, load := range map[int64]v1alpha1.Load{
 		0:  {Closed: &v1alpha1.ClosedLoad{}},
 		30: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: 10}},
-		10: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: 10}, Scope: v1alpha1.ScopeRun},
+		10: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: 10}, LoadIsPer: v1alpha1.LoadPerRun},
 		21: {Stages: levels},
 	} {
 		if got := TargetRatePerSecond(&of(3, load).Spec); got != want {

@@ -16,7 +16,7 @@ func Profile(spec *v1alpha1.BenchmarkRunSpec) profile.Profile {
 	if spec.Load.Stages == nil {
 		return nil
 	}
-	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	s := sharing{per: spec.Load.LoadIsPer, clients: Replicas(spec)}
 	return segments(spec.Load.Stages, func(l *v1alpha1.LoadLevel) int64 {
 		return s.all(int64(ptr.Deref(held(l), ptr.Deref(l.RequestsPerSecond, 0))))
 	})

@@ -28,13 +28,13 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 		}
 		plans[i] = &session.Plan{
 			Streams:             Streams(spec),
-			KeepAlive:           spec.Load.Connection.KeepAlive != v1alpha1.Disabled,
-			TimeoutMicroseconds: int64(ptr.Deref(spec.Load.Connection.TimeoutSeconds, 30)) * microsecondsPerSecond,
+			KeepAlive:           spec.Load.Client.KeepAlive != v1alpha1.Disabled,
+			TimeoutMicroseconds: int64(ptr.Deref(spec.Load.Client.TimeoutSeconds, 30)) * microsecondsPerSecond,
 			Host:                server.Host(run),
 			TLS:                 server.SessionTLS(run),
 			Requests:            requests(spec, lengths),
 			Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
-			Cookies:             spec.Load.Connection.Cookies == v1alpha1.Enabled,
+			Cookies:             spec.Load.Client.Cookies == v1alpha1.Enabled,
 			Authentication:      authentication(spec.Load.Authentication),
 			Form:                form(spec.Load.Authentication),
 			Seed:                seed(i),
@@ -43,7 +43,7 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			plans[i].Tool = string(tool.Name)
 		}
 		pages(plans[i], spec, lengths)
-		shape(plans[i], spec, sharing{scope: spec.Load.Scope, index: i, clients: len(plans)})
+		shape(plans[i], spec, sharing{per: spec.Load.LoadIsPer, index: i, clients: len(plans)})
 	}
 	for i, p := range plans {
 		if i == 0 && server.IsExternal(&spec.Target) || p.Form != nil { // they log in to a target that answers
@@ -66,10 +66,10 @@ func Replicas(spec *v1alpha1.BenchmarkRunSpec) int { return int(ptr.Deref(spec.C
 
 // Streams is the number of concurrent requests on each HTTP/2 connection; 0 for HTTP/1.1.
 func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
-	if spec.Load.Connection.Protocol != v1alpha1.HTTP2 {
+	if spec.Load.Client.Protocol != v1alpha1.HTTP2 {
 		return 0
 	}
-	return int(ptr.Deref(spec.Load.Connection.Streams, 1))
+	return int(ptr.Deref(spec.Load.Client.Streams, 1))
 }
 
 // requests returns the requests of a run, with the lengths of their responses where known.

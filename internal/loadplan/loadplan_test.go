@@ -16,10 +16,10 @@ func TestPlans(t *testing.T) {
 	run := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{
 		Clients: v1alpha1.Clients{Replicas: ptr.To(int32(2))},
 		Load: v1alpha1.Load{
-			Requests:   []v1alpha1.Request{{Path: "/a", Weight: ptr.To(int32(3))}, {Path: "/b"}},
-			Connection: v1alpha1.Connection{KeepAlive: v1alpha1.Disabled, TimeoutSeconds: ptr.To(int32(2))},
-			Closed:     &v1alpha1.ClosedLoad{Connections: 25, Requests: ptr.To(int64(50000))},
-			Warmup:     &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(5))},
+			Requests: []v1alpha1.Request{{Path: "/a", Weight: ptr.To(int32(3))}, {Path: "/b"}},
+			Client:   v1alpha1.LoadClient{KeepAlive: v1alpha1.Disabled, TimeoutSeconds: ptr.To(int32(2))},
+			Closed:   &v1alpha1.ClosedLoad{Connections: 25, RequestCount: ptr.To(int64(50000))},
+			Warmup:   &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(5))},
 		},
 	}}
 	want := &session.Plan{
@@ -83,7 +83,7 @@ func TestPlansOfRequests(t *testing.T) {
 		},
 		Order:          v1alpha1.OrderSequential,
 		Authentication: &v1alpha1.Authentication{Scheme: v1alpha1.AuthenticationDigest, SecretName: "s"},
-		Connection:     v1alpha1.Connection{Cookies: v1alpha1.Enabled},
+		Client:         v1alpha1.LoadClient{Cookies: v1alpha1.Enabled},
 		Closed:         &v1alpha1.ClosedLoad{Connections: 1, DurationSeconds: ptr.To(int32(1))},
 	}}}
 	want := []session.PlannedRequest{

@@ -16,7 +16,7 @@ func pages(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, lengths map[string]
 	if load.Pages == nil {
 		return
 	}
-	p.UserConnections = int(ptr.Deref(load.Pages.Connections, DefaultUserConnections))
+	p.UserConnections = int(ptr.Deref(load.Pages.ConnectionsPerUser, DefaultUserConnections))
 	for i := range p.Requests {
 		page := session.Page{Document: p.Requests[i]}
 		for _, element := range load.Requests[i].Elements {

@@ -23,7 +23,7 @@ func pagesOf(replicas int, load v1alpha1.Load) *v1alpha1.BenchmarkRun {
 func TestPagePlans(t *testing.T) {
 	lengths := map[string]int64{"/a.html": 1000, "/1.gif": 43, "/other": 7}
 	plans := Plans(pagesOf(3, v1alpha1.Load{
-		Scope: v1alpha1.ScopeRun, Pages: &v1alpha1.Pages{}, Closed: &v1alpha1.ClosedLoad{Users: 10, Requests: ptr.To(int64(100))},
+		LoadIsPer: v1alpha1.LoadPerRun, Pages: &v1alpha1.Pages{}, Closed: &v1alpha1.ClosedLoad{Users: 10, RequestCount: ptr.To(int64(100))},
 	}), lengths)
 	want := []session.Page{
 		{Document: session.PlannedRequest{Path: "/a.html", Weight: 2, Length: 1000}, Elements: []string{"/1.gif", "/2.gif", "/1.gif"}},
@@ -52,7 +52,7 @@ func TestPagePlans(t *testing.T) {
 
 func TestPageStages(t *testing.T) {
 	run := pagesOf(2, v1alpha1.Load{
-		Scope: v1alpha1.ScopeRun, Pages: &v1alpha1.Pages{Connections: ptr.To(int32(2))},
+		LoadIsPer: v1alpha1.LoadPerRun, Pages: &v1alpha1.Pages{ConnectionsPerUser: ptr.To(int32(2))},
 		Stages: &v1alpha1.StagesLoad{ThinkTime: &v1alpha1.ThinkTime{MinMilliseconds: 500}, Levels: []v1alpha1.LoadLevel{
 			{Users: ptr.To(int32(200)), HoldSeconds: 10}, {Users: ptr.To(int32(401)), RampSeconds: ptr.To(int32(5)), HoldSeconds: 10},
 		}},

@@ -27,13 +27,13 @@ func split(total int64, index, clients int) int64 {
 
 // sharing says what a number in a spec is for one client of all.
 type sharing struct {
-	scope          v1alpha1.LoadScope
+	per            v1alpha1.LoadIsPer
 	index, clients int
 }
 
 // own is the client's part of a number.
 func (s sharing) own(n int64) int64 {
-	if s.scope == v1alpha1.ScopeRun {
+	if s.per == v1alpha1.LoadPerRun {
 		return split(n, s.index, s.clients)
 	}
 	return n
@@ -41,7 +41,7 @@ func (s sharing) own(n int64) int64 {
 
 // all returns a number of the spec as the sum over all clients.
 func (s sharing) all(n int64) int64 {
-	if s.scope == v1alpha1.ScopeRun {
+	if s.per == v1alpha1.LoadPerRun {
 		return n
 	}
 	return n * int64(s.clients)
@@ -65,7 +65,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 		closed(p, load.Closed, s)
 	}
 	if w := spec.Load.Warmup; w != nil {
-		amount := s.amount(w.Requests, warmupSeconds(w))
+		amount := s.amount(w.RequestCount, warmupSeconds(w))
 		amount.Profile = warm
 		p.Warmup = &amount
 	}
@@ -74,7 +74,7 @@ func shape(p *session.Plan, spec *v1alpha1.BenchmarkRunSpec, s sharing) {
 func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 	p.Connections = int(s.own(busy(load)))
 	p.ThinkTime = thinkTime(load.ThinkTime)
-	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
+	p.Measurement = s.amount(load.RequestCount, load.DurationSeconds)
 	if ramp := ptr.Deref(load.RampSeconds, 0); ramp > 0 {
 		p.Measurement.Profile = profile.Profile{{To: int64(p.Connections), DurationMicroseconds: int64(ramp) * microsecondsPerSecond}}
 	}
@@ -83,7 +83,7 @@ func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 // open returns the profile of the warm-up, as stages does.
 func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
 	arrivals(p, load.MaxConnections, load.InterArrivalTimes, s)
-	p.Measurement = s.amount(load.Requests, load.DurationSeconds)
+	p.Measurement = s.amount(load.RequestCount, load.DurationSeconds)
 	rate := s.all(int64(load.RequestsPerSecond))
 	steady := profile.Profile{{From: rate, To: rate}}
 	p.Measurement.Profile = steady
@@ -159,7 +159,7 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 
 // TargetRatePerSecond returns the highest arrival rate of an open load over all clients, else 0.
 func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
-	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	s := sharing{per: spec.Load.LoadIsPer, clients: Replicas(spec)}
 	if spec.Load.Open != nil {
 		return s.all(int64(spec.Load.Open.RequestsPerSecond))
 	}
@@ -177,22 +177,22 @@ type Extent struct{ Requests, Seconds int64 }
 
 // Extents returns the extents of the warm-up and of the measurement.
 func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
-	s := sharing{scope: spec.Load.Scope, clients: Replicas(spec)}
+	s := sharing{per: spec.Load.LoadIsPer, clients: Replicas(spec)}
 	extent := func(requests *int64, seconds *int32) Extent {
 		return Extent{Requests: s.all(ptr.Deref(requests, 0)), Seconds: int64(ptr.Deref(seconds, 0))}
 	}
 	if w := spec.Load.Warmup; w != nil {
-		warmup = extent(w.Requests, warmupSeconds(w))
+		warmup = extent(w.RequestCount, warmupSeconds(w))
 	}
 	switch load := &spec.Load; {
 	case load.Open != nil:
-		measurement = extent(load.Open.Requests, load.Open.DurationSeconds)
+		measurement = extent(load.Open.RequestCount, load.Open.DurationSeconds)
 	case load.Stages != nil:
 		for _, l := range load.Stages.Levels {
 			measurement.Seconds += int64(ptr.Deref(l.RampSeconds, 0)) + int64(l.HoldSeconds)
 		}
 	case load.Closed != nil:
-		measurement = extent(load.Closed.Requests, load.Closed.DurationSeconds)
+		measurement = extent(load.Closed.RequestCount, load.Closed.DurationSeconds)
 	}
 	return warmup, measurement
 }

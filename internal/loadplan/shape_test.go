@@ -28,10 +28,10 @@ func TestTotalsAreSplitExactly(t *testing.T) {
 		clients := 1 + r.IntN(1000)
 		connections := clients + r.IntN(20_000-clients+1)
 		requests := int64(connections) + r.Int64N(1_000_000_000_000)
-		run := of(clients, v1alpha1.Load{Scope: v1alpha1.ScopeRun, Closed: &v1alpha1.ClosedLoad{
-			Connections: int32(connections), Requests: &requests, RampSeconds: ptr.To(int32(7)),
+		run := of(clients, v1alpha1.Load{LoadIsPer: v1alpha1.LoadPerRun, Closed: &v1alpha1.ClosedLoad{
+			Connections: int32(connections), RequestCount: &requests, RampSeconds: ptr.To(int32(7)),
 		}})
-		run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(connections))}
+		run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(connections))}
 		var sum session.Plan
 		plans := Plans(run, nil)
 		for i, p := range plans {
@@ -57,12 +57,12 @@ func TestTotalsAreSplitExactly(t *testing.T) {
 func TestOpenPlans(t *testing.T) {
 	load := v1alpha1.Load{Open: &v1alpha1.OpenLoad{
 		RequestsPerSecond: 100, Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(10)), Seconds: 5},
-		InterArrivalTimes: v1alpha1.InterArrivalPoisson, Requests: ptr.To(int64(1001)), MaxConnections: ptr.To(int32(50)),
+		InterArrivalTimes: v1alpha1.InterArrivalPoisson, RequestCount: ptr.To(int64(1001)), MaxConnections: ptr.To(int32(50)),
 	}}
-	for scope, want := range map[v1alpha1.LoadScope]struct{ rate, requests, connections int64 }{
-		v1alpha1.ScopeClient: {100 * 3, 1001, 50}, v1alpha1.ScopeRun: {100, 334, 17},
+	for per, want := range map[v1alpha1.LoadIsPer]struct{ rate, requests, connections int64 }{
+		v1alpha1.LoadPerClient: {100 * 3, 1001, 50}, v1alpha1.LoadPerRun: {100, 334, 17},
 	} {
-		load.Scope = scope
+		load.LoadIsPer = per
 		run := of(3, load)
 		run.Spec.Load.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
 		p := Plans(run, nil)[0]
@@ -77,7 +77,7 @@ func TestOpenPlans(t *testing.T) {
 			session.Amount{DurationMicroseconds: 9_000_000, Profile: steady},
 			int(want.connections), result.LoadOpen,
 		}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", scope, diff)
+			t.Errorf("%s (-want +got):\n%s", per, diff)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestR5(t *testing.T) {
 	for users := int32(200); users <= 1000; users += 200 {
 		stages.Levels = append(stages.Levels, v1alpha1.LoadLevel{Connections: ptr.To(users), RampSeconds: ptr.To(int32(60)), HoldSeconds: 600})
 	}
-	run := of(50, v1alpha1.Load{Scope: v1alpha1.ScopeRun, Stages: stages})
+	run := of(50, v1alpha1.Load{LoadIsPer: v1alpha1.LoadPerRun, Stages: stages})
 	for i, p := range Plans(run, nil) {
 		if err := p.Check(); err != nil {
 			t.Fatal(err)
@@ -114,14 +114,14 @@ func TestR5(t *testing.T) {
 // TestProfile checks that the load of all clients is that of the spec, or its multiple.
 func TestProfile(t *testing.T) {
 	levels := []v1alpha1.LoadLevel{{RequestsPerSecond: ptr.To(int32(10)), HoldSeconds: 2}, {RequestsPerSecond: ptr.To(int32(30)), RampSeconds: ptr.To(int32(4)), HoldSeconds: 1}}
-	for scope, n := range map[v1alpha1.LoadScope]int64{v1alpha1.ScopeRun: 1, v1alpha1.ScopeClient: 3} {
-		run := of(3, v1alpha1.Load{Scope: scope, Stages: &v1alpha1.StagesLoad{Levels: levels}})
+	for per, n := range map[v1alpha1.LoadIsPer]int64{v1alpha1.LoadPerRun: 1, v1alpha1.LoadPerClient: 3} {
+		run := of(3, v1alpha1.Load{LoadIsPer: per, Stages: &v1alpha1.StagesLoad{Levels: levels}})
 		want := profile.Profile{
 			{From: 10 * n, To: 10 * n, DurationMicroseconds: 2_000_000, Level: true}, {From: 10 * n, To: 30 * n, DurationMicroseconds: 4_000_000},
 			{From: 30 * n, To: 30 * n, DurationMicroseconds: 1_000_000, Level: true},
 		}
 		if diff := cmp.Diff(want, Profile(&run.Spec)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", scope, diff)
+			t.Errorf("%s (-want +got):\n%s", per, diff)
 		}
 	}
 	if p := Profile(&of(1, v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 1}}).Spec); p != nil {
@@ -148,13 +148,13 @@ func TestBreakingPoints(t *testing.T) {
 }
 
 func TestExtents(t *testing.T) {
-	run := of(3, v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 1, Requests: ptr.To(int64(100))}})
+	run := of(3, v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 1, RequestCount: ptr.To(int64(100))}})
 	run.Spec.Load.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
 	warmup, measurement := Extents(&run.Spec)
 	if warmup != (Extent{Seconds: 9}) || measurement != (Extent{Requests: 300}) {
 		t.Errorf("%+v and %+v", warmup, measurement)
 	}
-	run.Spec.Load.Scope = v1alpha1.ScopeRun
+	run.Spec.Load.LoadIsPer = v1alpha1.LoadPerRun
 	if _, measurement = Extents(&run.Spec); measurement != (Extent{Requests: 100}) {
 		t.Errorf("%+v", measurement)
 	}

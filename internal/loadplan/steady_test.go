@@ -21,14 +21,14 @@ func TestWarmupUntilSteady(t *testing.T) {
 		load v1alpha1.Load
 		want profile.Profile
 	}{
-		"closed":        {v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 4, Requests: ptr.To(int64(10)), RampSeconds: ptr.To(int32(5))}}, nil},
+		"closed":        {v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 4, RequestCount: ptr.To(int64(10)), RampSeconds: ptr.To(int32(5))}}, nil},
 		"open":          {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 50, DurationSeconds: ptr.To(int32(9))}}, level(50)},
 		"connections":   {v1alpha1.Load{Stages: &v1alpha1.StagesLoad{Levels: []v1alpha1.LoadLevel{{Connections: ptr.To(int32(6)), HoldSeconds: 5}, {Connections: ptr.To(int32(8)), HoldSeconds: 5}}}}, level(3)},
 		"arrival rates": {v1alpha1.Load{Stages: &v1alpha1.StagesLoad{Levels: []v1alpha1.LoadLevel{{RequestsPerSecond: ptr.To(int32(7)), HoldSeconds: 5}}}}, level(7)},
 	}
 	for name, test := range loads {
 		t.Run(name, func(t *testing.T) {
-			test.load.Scope = v1alpha1.ScopeRun
+			test.load.LoadIsPer = v1alpha1.LoadPerRun
 			run := of(2, test.load)
 			for limit, seconds := range map[*int32]int64{nil: 300, ptr.To(int32(20)): 20} {
 				run.Spec.Load.Warmup = &v1alpha1.Warmup{Steady: &v1alpha1.SteadyState{TimeoutSeconds: limit}}

@@ -27,7 +27,7 @@ func TestHistogramsCoverTimeouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	field := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
-	for _, name := range []string{"spec", "load", "connection", "timeoutSeconds"} {
+	for _, name := range []string{"spec", "load", "client", "timeoutSeconds"} {
 		field = field.Properties[name]
 	}
 	if field.Maximum == 0 || 2*field.Maximum*1_000_000 > result.HighestMicroseconds {

@@ -36,7 +36,7 @@ func (q *attempt) exchangeHTTP2(ctx context.Context, conn net.Conn) (*session.Pr
 	}
 	defer func() { _ = response.Body.Close() }()
 	if limit := client.State().MaxConcurrentStreams; int64(limit) < int64(q.Streams) {
-		return nil, fmt.Errorf("the server allows %d streams on a connection: lower load.connection.streams from %d, or configure the server to allow as many", limit, q.Streams)
+		return nil, fmt.Errorf("the server allows %d streams on a connection: lower load.client.streams from %d, or configure the server to allow as many", limit, q.Streams)
 	}
 	r, err := q.read(response)
 	if err != nil {
@@ -72,9 +72,9 @@ func (q *attempt) failureHTTP2(ctx context.Context, conn *peekedConn, err error)
 // noHTTP2 returns the error that the server doesn't speak HTTP/2, and what to change.
 func (q *attempt) noHTTP2() error {
 	if q.TLS != nil {
-		return errors.New("the server doesn't speak HTTP/2: it didn't select h2 by ALPN: enable HTTP/2 on the server, or set load.connection.protocol to HTTP1")
+		return errors.New("the server doesn't speak HTTP/2: it didn't select h2 by ALPN: enable HTTP/2 on the server, or set load.client.protocol to HTTP1")
 	}
-	return errors.New("the server doesn't speak HTTP/2 without TLS (h2c with prior knowledge): enable it on the server, or set load.connection.protocol to HTTP1")
+	return errors.New("the server doesn't speak HTTP/2 without TLS (h2c with prior knowledge): enable it on the server, or set load.client.protocol to HTTP1")
 }
 
 // peekedConn is a connection that looks at the first bytes that it receives.

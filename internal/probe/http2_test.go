@@ -59,7 +59,7 @@ func TestAskInHTTP2(t *testing.T) {
 		"over TLS":          {true, two, "/", 100, ""},
 		"without":           {false, clear, "/", 1, ""},
 		"missing":           {false, clear, "/missing", 1, "GET /missing: answered with 404 Not Found"},
-		"too many streams":  {true, two, "/", 101, "GET /: the server allows 100 streams on a connection: lower load.connection.streams from 101"},
+		"too many streams":  {true, two, "/", 101, "GET /: the server allows 100 streams on a connection: lower load.client.streams from 101"},
 		"HTTP/1.1":          {false, one, "/", 1, "GET /: the server doesn't speak HTTP/2 without TLS"},
 		"HTTP/1.1 over TLS": {true, one, "/", 1, "GET /: the server doesn't speak HTTP/2: it didn't select h2"},
 		"closed connection": {false, nil, "/", 1, "GET /: the connection was closed: the server doesn't speak HTTP/2"},

@@ -164,7 +164,7 @@ func TestErrorsAreVisible(t *testing.T) {
 func TestTheWallClockIsSet(t *testing.T) {
 	for name, step := range map[string]time.Duration{"not": 0, "forwards": time.Hour, "backwards": -time.Hour, "a little": time.Millisecond} {
 		s := newScene().started(measurementStage)
-		s.run.Spec.Load.Closed.Requests, s.run.Spec.Load.Closed.DurationSeconds = nil, ptr.To(int32(10))
+		s.run.Spec.Load.Closed.RequestCount, s.run.Spec.Load.Closed.DurationSeconds = nil, ptr.To(int32(10))
 		s.o.Sessions.Now = now.Add(-step).UnixMicro()
 		s.o.Sessions.Starts[measurementStage] = s.o.Sessions.Now - time.Second.Microseconds()
 		p := s.decide()
@@ -186,7 +186,7 @@ func TestProgressOfAForeignTool(t *testing.T) {
 	}{"requests": {ptr.To[int64](1000), nil, nil}, "seconds": {nil, ptr.To[int32](10), ptr.To[int32](10)}} {
 		s := newScene().started(measurementStage)
 		s.run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolAB}
-		s.run.Spec.Load.Closed.Requests, s.run.Spec.Load.Closed.DurationSeconds = test.requests, test.seconds
+		s.run.Spec.Load.Closed.RequestCount, s.run.Spec.Load.Closed.DurationSeconds = test.requests, test.seconds
 		s.o.Sessions.Starts[measurementStage] = s.o.Sessions.Now - time.Second.Microseconds()
 		p := s.decide().Status.Progress
 		if p.Requests != nil || p.Errors != nil || p.RequestsPerSecond != "" || ptr.Deref(p.Percent, -1) != ptr.Deref(test.percent, -1) {

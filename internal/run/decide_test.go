@@ -53,7 +53,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		"all are ready to warm up": {
 			func() *scene {
 				s := newScene().ready()
-				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
+				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(9))}
 				return s
 			}(),
 			v1alpha1.ReasonWarmingUp, func(p Plan) bool { return p.Begin.Stage == warmupStage },
@@ -61,7 +61,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		"the warm-up is under way": {
 			func() *scene {
 				s := newScene().started(warmupStage)
-				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
+				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(9))}
 				return s
 			}(), v1alpha1.ReasonWarmingUp, func(p Plan) bool {
 				return p.Begin == nil && p.RequeueAfter == progressInterval
@@ -70,7 +70,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		"the warm-up has ended": {
 			func() *scene {
 				s := newScene().started(warmupStage).clients(func(c *session.ClientState) { c.WarmupEnded = true })
-				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(9))}
+				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(9))}
 				return s
 			}(), v1alpha1.ReasonMeasuring, func(p Plan) bool { return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 },
 		},

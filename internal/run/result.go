@@ -168,7 +168,7 @@ func (p *planner) describe(at int64) (*result.Run, validity.Declared, error) {
 
 func accepted(run *v1alpha1.BenchmarkRun) []string {
 	var reasons []string
-	for _, reason := range run.Spec.Accept {
+	for _, reason := range run.Spec.AcceptedFindings {
 		reasons = append(reasons, string(reason))
 	}
 	return reasons

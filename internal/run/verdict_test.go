@@ -58,7 +58,7 @@ func TestExpectedFindingsAreAccepted(t *testing.T) {
 		s := newScene().collected().sampled()
 		s.run.Spec.Load.Warmup = nil
 		if accept != "" {
-			s.run.Spec.Accept = []v1alpha1.FindingReason{accept}
+			s.run.Spec.AcceptedFindings = []v1alpha1.FindingReason{accept}
 		}
 		findings := stored(t, s.decide()).Findings
 		at := slices.IndexFunc(findings, func(f result.Finding) bool { return f.Reason == "NoWarmup" })

@@ -26,7 +26,7 @@ const (
 // load checks a load as the API server checks that of a BenchmarkRun.
 func (c *converter) load(l *v1alpha1.Load) {
 	choice(c, "load.order", l.Order, v1alpha1.OrderRandom, v1alpha1.OrderSequential)
-	choice(c, "load.scope", l.Scope, v1alpha1.ScopeClient, v1alpha1.ScopeRun)
+	choice(c, "load.loadIsPer", l.LoadIsPer, v1alpha1.LoadPerClient, v1alpha1.LoadPerRun)
 	c.connection(l)
 	c.authentication(l)
 	for i := range l.Requests {
@@ -48,7 +48,7 @@ func (c *converter) pages(l *v1alpha1.Load) {
 		}
 		return
 	}
-	if within(c, "load.pages.connections", l.Pages.Connections, 1, session.MaxUserConnections) {
+	if within(c, "load.pages.connectionsPerUser", l.Pages.ConnectionsPerUser, 1, session.MaxUserConnections) {
 		most := int64(0)
 		if l.Closed != nil {
 			most = int64(l.Closed.Users)
@@ -58,13 +58,13 @@ func (c *converter) pages(l *v1alpha1.Load) {
 				most = max(most, int64(ptr.Deref(l.Stages.Levels[i].Users, 0)))
 			}
 		}
-		c.rejectIf(most*int64(ptr.Deref(l.Pages.Connections, loadplan.DefaultUserConnections)) > maxConnections,
-			"load.pages.connections", "times the users must be at most %d", maxConnections)
+		c.rejectIf(most*int64(ptr.Deref(l.Pages.ConnectionsPerUser, loadplan.DefaultUserConnections)) > maxConnections,
+			"load.pages.connectionsPerUser", "times the users must be at most %d", maxConnections)
 	}
 	c.rejectIf(len(l.Requests) == 0, "load.pages", "needs load.requests, the documents of the pages: a list has no elements")
 	c.rejectIf(l.Open != nil, "load.open", "must not be set with load.pages: set closed or stages, with users")
-	c.rejectIf(l.Connection.Cookies == v1alpha1.Enabled, "load.connection.cookies", "must be Disabled with load.pages")
-	c.rejectIf(l.Connection.Protocol == v1alpha1.HTTP2, "load.connection.protocol", "must be HTTP1 with load.pages")
+	c.rejectIf(l.Client.Cookies == v1alpha1.Enabled, "load.client.cookies", "must be Disabled with load.pages")
+	c.rejectIf(l.Client.Protocol == v1alpha1.HTTP2, "load.client.protocol", "must be HTTP1 with load.pages")
 	for i := range l.Requests {
 		field, elements := fmt.Sprintf("load.requests[%d].elements", i), l.Requests[i].Elements
 		c.rejectIf(len(elements) > session.MaxElements, field, "must have at most %d elements, not %d", session.MaxElements, len(elements))
@@ -81,19 +81,19 @@ func (c *converter) urlPath(field, path string) {
 }
 
 func (c *converter) connection(l *v1alpha1.Load) {
-	p := &l.Connection
+	p := &l.Client
 	http2 := p.Protocol == v1alpha1.HTTP2
-	choice(c, "load.connection.keepAlive", p.KeepAlive, v1alpha1.Enabled, v1alpha1.Disabled)
-	choice(c, "load.connection.protocol", p.Protocol, v1alpha1.HTTP1, v1alpha1.HTTP2)
-	choice(c, "load.connection.cookies", p.Cookies, v1alpha1.Disabled, v1alpha1.Enabled)
-	within(c, "load.connection.streams", p.Streams, 1, 1000)
-	within(c, "load.connection.timeoutSeconds", p.TimeoutSeconds, 1, 3600)
+	choice(c, "load.client.keepAlive", p.KeepAlive, v1alpha1.Enabled, v1alpha1.Disabled)
+	choice(c, "load.client.protocol", p.Protocol, v1alpha1.HTTP1, v1alpha1.HTTP2)
+	choice(c, "load.client.cookies", p.Cookies, v1alpha1.Disabled, v1alpha1.Enabled)
+	within(c, "load.client.streams", p.Streams, 1, 1000)
+	within(c, "load.client.timeoutSeconds", p.TimeoutSeconds, 1, 3600)
 	c.rejectIf(p.Streams != nil && !http2,
-		"load.connection.streams", "must not be set without the protocol HTTP2: in HTTP/1.1 a connection has one request at a time")
+		"load.client.streams", "must not be set without the protocol HTTP2: in HTTP/1.1 a connection has one request at a time")
 	c.rejectIf(http2 && l.Authentication != nil && l.Authentication.Scheme == v1alpha1.AuthenticationForm,
-		"load.connection.protocol", "must be HTTP1 with the scheme Form: connections log in by HTTP/1.1")
+		"load.client.protocol", "must be HTTP1 with the scheme Form: connections log in by HTTP/1.1")
 	c.rejectIf(http2 && p.KeepAlive == v1alpha1.Disabled,
-		"load.connection.keepAlive", "must be Enabled with the protocol HTTP2, whose connections are there to be shared")
+		"load.client.keepAlive", "must be Enabled with the protocol HTTP2, whose connections are there to be shared")
 }
 
 // concurrent returns the number of requests that a closed load has in progress at once. Its number
@@ -102,7 +102,7 @@ func concurrent(l *v1alpha1.Load) int64 {
 	if l.Closed == nil {
 		return 1
 	}
-	return int64(max(l.Closed.Connections, l.Closed.Users)) * int64(ptr.Deref(l.Connection.Streams, 1))
+	return int64(max(l.Closed.Connections, l.Closed.Users)) * int64(ptr.Deref(l.Client.Streams, 1))
 }
 
 func (c *converter) authentication(l *v1alpha1.Load) {
@@ -118,8 +118,8 @@ func (c *converter) authentication(l *v1alpha1.Load) {
 		c.reject("load.authentication.form", "must be set with the scheme Form, and with no other")
 	case isForm && !strings.HasPrefix(a.Form.Path, "/"):
 		c.reject("load.authentication.form.path", "%q must begin with a slash: set the path that the form is posted to", a.Form.Path)
-	case isForm && l.Connection.Cookies != v1alpha1.Enabled:
-		c.reject("load.connection.cookies", "must be Enabled with a form: the cookie is what the login is for")
+	case isForm && l.Client.Cookies != v1alpha1.Enabled:
+		c.reject("load.client.cookies", "must be Enabled with a form: the cookie is what the login is for")
 	}
 }
 
@@ -154,7 +154,7 @@ func (c *converter) closed(load *v1alpha1.Load) {
 	}
 	within(c, "load.closed.rampSeconds", l.RampSeconds, 0, maxLevelSeconds)
 	c.thinkTime("load.closed.thinkTime", l.ThinkTime)
-	c.amount("load.closed", l.Requests, l.DurationSeconds, concurrent(load))
+	c.amount("load.closed", l.RequestCount, l.DurationSeconds, concurrent(load))
 }
 
 func (c *converter) open(l *v1alpha1.OpenLoad) {
@@ -173,7 +173,7 @@ func (c *converter) open(l *v1alpha1.OpenLoad) {
 				"load.open.ramp.seconds", "must be at most durationSeconds, which is %d, not %d", *l.DurationSeconds, r.Seconds)
 		}
 	}
-	c.amount("load.open", l.Requests, l.DurationSeconds, 1)
+	c.amount("load.open", l.RequestCount, l.DurationSeconds, 1)
 }
 
 func (c *converter) stages(l *v1alpha1.StagesLoad, pages bool) {
@@ -230,11 +230,11 @@ func (c *converter) thinkTime(field string, t *v1alpha1.ThinkTime) {
 }
 
 func (c *converter) warmup(w *v1alpha1.Warmup, l *v1alpha1.Load) {
-	if !c.one("load.warmup", member{"requests", w.Requests != nil}, member{"durationSeconds", w.DurationSeconds != nil}, member{"steady", w.Steady != nil}) {
+	if !c.one("load.warmup", member{"requestCount", w.RequestCount != nil}, member{"durationSeconds", w.DurationSeconds != nil}, member{"steady", w.Steady != nil}) {
 		return
 	}
 	if w.Steady == nil {
-		c.amount("load.warmup", w.Requests, w.DurationSeconds, concurrent(l))
+		c.amount("load.warmup", w.RequestCount, w.DurationSeconds, concurrent(l))
 		return
 	}
 	within(c, "load.warmup.steady.windowSeconds", w.Steady.WindowSeconds, 1, 60)
@@ -251,12 +251,12 @@ func (c *converter) warmup(w *v1alpha1.Warmup, l *v1alpha1.Load) {
 // amount checks the length of a load: a duration or a number of requests, at least one for each
 // connection.
 func (c *converter) amount(field string, requests *int64, seconds *int32, connections int64) {
-	if !c.one(field, member{"requests", requests != nil}, member{"durationSeconds", seconds != nil}) {
+	if !c.one(field, member{"requestCount", requests != nil}, member{"durationSeconds", seconds != nil}) {
 		return
 	}
 	within(c, field+".durationSeconds", seconds, 1, 604_800)
-	if within(c, field+".requests", requests, 1, 1_000_000_000_000) && requests != nil {
-		c.rejectIf(*requests < connections, field+".requests",
+	if within(c, field+".requestCount", requests, 1, 1_000_000_000_000) && requests != nil {
+		c.rejectIf(*requests < connections, field+".requestCount",
 			"must be at least %d, the number of connections or streams, so that each makes a request, not %d", connections, *requests)
 	}
 }

@@ -29,8 +29,8 @@ load:
       method: POST
       headers: [{name: X-A, value: b}]
       body: {text: hello}
-  connection: {keepAlive: Disabled, timeoutSeconds: 2}
-  closed: {connections: 25, requests: 50000}
+  client: {keepAlive: Disabled, timeoutSeconds: 2}
+  closed: {connections: 25, requestCount: 50000}
   warmup: {durationSeconds: 5}
 tls:
   serverName: www.test
@@ -96,7 +96,7 @@ load:
     interArrivalTimes: Poisson
     levels: [{requestsPerSecond: 10, holdSeconds: 2}, {requestsPerSecond: 30, rampSeconds: 1, holdSeconds: 2}]
     stopAt: {errorPercent: 10, latencyP99: 0.5s}
-  warmup: {requests: 5}
+  warmup: {requestCount: 5}
 `), "", "/plans")
 	if err != nil {
 		t.Fatal(err)
@@ -152,13 +152,13 @@ func TestListOfRequests(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	const rest = "\nload:\n  closed: {connections: 2, requests: 10}"
+	const rest = "\nload:\n  closed: {connections: 2, requestCount: 10}"
 	for _, test := range []struct{ name, plan, want string }{
 		{"empty", "", "the plan is empty"},
 		{"no YAML", "url: [", "line 1"},
 		{"two documents", "url: http://a" + rest + "\n---\nurl: http://b", "more than one document"},
 		{"an unknown field", "url: http://a\nlaod: {}", "line 2: unknown field \"laod\" in the plan; the fields are url, host, credentialsDirectory, requestsFile, load, tls"},
-		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: unknown field \"conections\" in load.closed; the fields are connections, users, requests, durationSeconds"},
+		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: unknown field \"conections\" in load.closed; the fields are connections, users, requestCount, durationSeconds"},
 		{"a field twice", "url: http://a\nurl: http://b", "already defined"},
 		{"a word for a number", "url: http://a\nload: {closed: {connections: many}}", "line 2: load.closed.connections: must be a whole number"},
 		{"a text for fields", "url: http://a\nload: 3", "line 2: load: must be a mapping, not \"3\""},
@@ -166,22 +166,22 @@ func TestRefusals(t *testing.T) {
 		{"another scheme", "url: ftp://a" + rest, `url: "ftp://a" must be http:// or https://`},
 		{"no such port", "url: http://a:99999" + rest, "the port must be from 1 to 65535"},
 		{"no load", "url: http://a", "load: exactly one of the fields in [closed open stages] must be set"},
-		{"no connections", "url: http://a\nload: {closed: {requests: 1}}", "load.closed.connections: must be set"},
-		{"none", "url: http://a\nload: {closed: {connections: 0, requests: 1}}", "load.closed.connections: must be set to a number from 1 to 20000"},
-		{"both amounts", "url: http://a\nload: {closed: {connections: 1, requests: 1, durationSeconds: 1}}", "load.closed: exactly one of the fields in [requests durationSeconds] must be set"},
-		{"too few requests", "url: http://a\nload: {closed: {connections: 3, requests: 2}}", "load.closed.requests: must be at least 3, the number of connections or streams, so that each makes a request, not 2"},
-		{"an empty warm-up", "url: http://a" + rest + "\n  warmup: {}", "load.warmup: exactly one of the fields in [requests durationSeconds steady]"},
-		{"a relative path", "url: http://a\nload: {requests: [{path: x}], closed: {connections: 1, requests: 1}}", `load.requests[0].path: "x" must begin with a slash`},
-		{"no weight", "url: http://a\nload: {requests: [{path: /, weight: 0}], closed: {connections: 1, requests: 1}}", "load.requests[0].weight: must be from 1 to 1000000, not 0"},
+		{"no connections", "url: http://a\nload: {closed: {requestCount: 1}}", "load.closed.connections: must be set"},
+		{"none", "url: http://a\nload: {closed: {connections: 0, requestCount: 1}}", "load.closed.connections: must be set to a number from 1 to 20000"},
+		{"both amounts", "url: http://a\nload: {closed: {connections: 1, requestCount: 1, durationSeconds: 1}}", "load.closed: exactly one of the fields in [requestCount durationSeconds] must be set"},
+		{"too few requests", "url: http://a\nload: {closed: {connections: 3, requestCount: 2}}", "load.closed.requestCount: must be at least 3, the number of connections or streams, so that each makes a request, not 2"},
+		{"an empty warm-up", "url: http://a" + rest + "\n  warmup: {}", "load.warmup: exactly one of the fields in [requestCount durationSeconds steady]"},
+		{"a relative path", "url: http://a\nload: {requests: [{path: x}], closed: {connections: 1, requestCount: 1}}", `load.requests[0].path: "x" must begin with a slash`},
+		{"no weight", "url: http://a\nload: {requests: [{path: /, weight: 0}], closed: {connections: 1, requestCount: 1}}", "load.requests[0].weight: must be from 1 to 1000000, not 0"},
 		{"an unknown field in a list", "url: http://a\nload:\n  requests:\n  - path: /\n    size: 3", "line 5: unknown field \"size\" in load.requests[0]; the fields are method, path, "},
 		{"a number that is none", "url: http://a\nload: {closed: {connections: 2.5}}", "line 2: load.closed.connections: must be a whole number that isn't too large, not \"2.5\""},
-		{"no method", "url: http://a\nload: {requests: [{path: /, method: get}], closed: {connections: 1, requests: 1}}", `load.requests[0].method: must be one of [GET HEAD POST PUT PATCH DELETE OPTIONS], not "get"`},
-		{"a body with GET", "url: http://a\nload: {requests: [{path: /, body: {text: a}}], closed: {connections: 1, requests: 1}}", "load.requests[0].body: has no meaning with GET"},
-		{"two bodies", "url: http://a\nload: {requests: [{path: /, method: POST, body: {text: a, sizeBytes: 3}}], closed: {connections: 1, requests: 1}}", "load.requests[0].body: exactly one of the fields in [text sizeBytes]"},
-		{"a forbidden header", "url: http://a\nload: {requests: [{path: /, headers: [{name: 'a b', value: c}]}], closed: {connections: 1, requests: 1}}", `with the header "a b"`},
-		{"two shapes", "url: http://a\nload: {open: {requestsPerSecond: 1, requests: 1}, closed: {connections: 1, requests: 1}}", "load: exactly one of the fields in [closed open stages] must be set"},
+		{"no method", "url: http://a\nload: {requests: [{path: /, method: get}], closed: {connections: 1, requestCount: 1}}", `load.requests[0].method: must be one of [GET HEAD POST PUT PATCH DELETE OPTIONS], not "get"`},
+		{"a body with GET", "url: http://a\nload: {requests: [{path: /, body: {text: a}}], closed: {connections: 1, requestCount: 1}}", "load.requests[0].body: has no meaning with GET"},
+		{"two bodies", "url: http://a\nload: {requests: [{path: /, method: POST, body: {text: a, sizeBytes: 3}}], closed: {connections: 1, requestCount: 1}}", "load.requests[0].body: exactly one of the fields in [text sizeBytes]"},
+		{"a forbidden header", "url: http://a\nload: {requests: [{path: /, headers: [{name: 'a b', value: c}]}], closed: {connections: 1, requestCount: 1}}", `with the header "a b"`},
+		{"two shapes", "url: http://a\nload: {open: {requestsPerSecond: 1, requestCount: 1}, closed: {connections: 1, requestCount: 1}}", "load: exactly one of the fields in [closed open stages] must be set"},
 		{"a script", "url: http://a\nload: {script: {configMapName: a}}", "line 2: unknown field \"script\" in load"},
-		{"no rate", "url: http://a\nload: {open: {requests: 1}}", "load.open.requestsPerSecond: must be set"},
+		{"no rate", "url: http://a\nload: {open: {requestCount: 1}}", "load.open.requestsPerSecond: must be set"},
 		{"a ramp from nowhere", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {seconds: 9}, durationSeconds: 5}}", "load.open.ramp.from: must be set"},
 		{"a ramp past the end", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {from: 0, seconds: 9}, durationSeconds: 5}}", "load.open.ramp.seconds: must be at most durationSeconds, which is 5, not 9"},
 		{"no levels", "url: http://a\nload: {stages: {}}", "load.stages.levels: must have from 1 to 20 levels, not 0"},
@@ -190,21 +190,21 @@ func TestRefusals(t *testing.T) {
 		{"a stop at no latency", "url: http://a\nload: {stages: {stopAt: {latencyP99: 0ms}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.latencyP99: must be a duration"},
 		{"a stop at 0%", "url: http://a\nload: {stages: {stopAt: {errorPercent: 0}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.errorPercent: must be from 1 to 100, not 0"},
 		{"think time of a rate", "url: http://a\nload: {stages: {thinkTime: {minMilliseconds: 1}, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.thinkTime: is for levels of connections"},
-		{"a maximum below the minimum", "url: http://a\nload: {closed: {connections: 1, requests: 1, thinkTime: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.thinkTime.maxMilliseconds: must be from 5 to 3600000, not 2"},
-		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requests: 1}}", "load.authentication.secretName: Secrets are not available: use credentialsDirectory"},
-		{"no credentials", "url: http://a\nload: {authentication: {scheme: Basic}, closed: {connections: 1, requests: 1}}", "credentialsDirectory: must be set to a directory with the files username and password"},
+		{"a maximum below the minimum", "url: http://a\nload: {closed: {connections: 1, requestCount: 1, thinkTime: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.thinkTime.maxMilliseconds: must be from 5 to 3600000, not 2"},
+		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requestCount: 1}}", "load.authentication.secretName: Secrets are not available: use credentialsDirectory"},
+		{"no credentials", "url: http://a\nload: {authentication: {scheme: Basic}, closed: {connections: 1, requestCount: 1}}", "credentialsDirectory: must be set to a directory with the files username and password"},
 		{"credentials for nothing", "url: http://a\ncredentialsDirectory: c" + rest, "credentialsDirectory: must not be set without load.authentication"},
 		{"a limit below the windows", "url: http://a" + rest + "\n  warmup: {steady: {windows: 4, timeoutSeconds: 19}}", "load.warmup.steady.timeoutSeconds: must be at least windows times windowSeconds, which is 20, not 19"},
 		{"a window alone", "url: http://a" + rest + "\n  warmup: {steady: {windows: 1}}", "load.warmup.steady.windows: must be from 2 to 10, not 1"},
-		{"two ends of a warm-up", "url: http://a" + rest + "\n  warmup: {requests: 9, steady: {}}", "load.warmup: exactly one of the fields"},
-		{"a ConfigMap", "url: http://a\nload: {requestsFrom: {configMapKeyRef: {name: a, key: b}}, closed: {connections: 1, requests: 1}}", "load.requestsFrom: ConfigMaps are not available: use requestsFile"},
+		{"two ends of a warm-up", "url: http://a" + rest + "\n  warmup: {requestCount: 9, steady: {}}", "load.warmup: exactly one of the fields"},
+		{"a ConfigMap", "url: http://a\nload: {requestsFrom: {configMapKeyRef: {name: a, key: b}}, closed: {connections: 1, requestCount: 1}}", "load.requestsFrom: ConfigMaps are not available: use requestsFile"},
 		{"no list", "url: http://a\nrequestsFile: /nowhere" + rest, "requestsFile: open /nowhere: no such file"},
 		{"a list and a path", "url: http://a/x\nrequestsFile: /nowhere" + rest, "url: must not have a path together with requestsFile"},
-		{"a form for another scheme", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Basic, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.authentication.form: must be set with the scheme Form"},
-		{"a login without cookies", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Form, form: {path: /l}}, closed: {connections: 1, requests: 1}}", "load.connection.cookies: must be Enabled with a form"},
-		{"two paths", "url: http://a/x\nload: {requests: [{path: /}], closed: {connections: 1, requests: 1}}", "url: must not have a path together with load.requests"},
-		{"keepAlive as a boolean", "url: http://a\nload: {connection: {keepAlive: maybe}, closed: {connections: 1, requests: 1}}", `load.connection.keepAlive: must be one of [Enabled Disabled], not "maybe"`},
-		{"no timeout", "url: http://a\nload: {connection: {timeoutSeconds: 0}, closed: {connections: 1, requests: 1}}", "load.connection.timeoutSeconds: must be from 1 to 3600, not 0"},
+		{"a form for another scheme", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Basic, form: {path: /l}}, closed: {connections: 1, requestCount: 1}}", "load.authentication.form: must be set with the scheme Form"},
+		{"a login without cookies", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Form, form: {path: /l}}, closed: {connections: 1, requestCount: 1}}", "load.client.cookies: must be Enabled with a form"},
+		{"two paths", "url: http://a/x\nload: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}", "url: must not have a path together with load.requests"},
+		{"keepAlive as a boolean", "url: http://a\nload: {client: {keepAlive: maybe}, closed: {connections: 1, requestCount: 1}}", `load.client.keepAlive: must be one of [Enabled Disabled], not "maybe"`},
+		{"no timeout", "url: http://a\nload: {client: {timeoutSeconds: 0}, closed: {connections: 1, requestCount: 1}}", "load.client.timeoutSeconds: must be from 1 to 3600, not 0"},
 		{"TLS without it", "url: http://a\ntls: {}" + rest, "tls: must not be set unless the url begins with https"},
 		{"an unknown protocol", "url: https://a\ntls: {protocols: [SSLv3]}" + rest, `tls.protocols[0]: must be one of [TLSv1 TLSv1.1 TLSv1.2 TLSv1.3], not "SSLv3"`},
 		{"an unknown cipher", "url: https://a\ntls: {ciphers: [ECDHE-RSA-AES256-SHA384]}" + rest, "tls.ciphers[0]: the clients don't support the cipher suite ECDHE-RSA-AES256-SHA384: use "},

@@ -36,27 +36,27 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"part of a CPU", base, `spec: {target: {resources: {cpu: 500m}}}`},
 		{"part of a CPU as a fraction", base, `spec: {target: {resources: {cpu: "0.5"}}}`},
 		{"memory as an integer", base, `spec: {target: {resources: {memory: 1073741824}}}`},
-		{"one request per connection", base, `spec: {load: {closed: {connections: 25, requests: 25}, warmup: {requests: 25}}}`},
-		{"connections for a duration", base, `spec: {load: {closed: {requests: null, durationSeconds: 60}}}`},
-		{"R4's load", base, `spec: {load: {closed: {connections: 149, requests: 100000}}}`},
-		{"R3's load", base, `spec: {load: {closed: {connections: 10000, requests: 20000}}}`},
+		{"one request per connection", base, `spec: {load: {closed: {connections: 25, requestCount: 25}, warmup: {requestCount: 25}}}`},
+		{"connections for a duration", base, `spec: {load: {closed: {requestCount: null, durationSeconds: 60}}}`},
+		{"R4's load", base, `spec: {load: {closed: {connections: 149, requestCount: 100000}}}`},
+		{"R3's load", base, `spec: {load: {closed: {connections: 10000, requestCount: 20000}}}`},
 		{"R2's sudden load", base, `spec: {load: {closed: {connections: 200, rampSeconds: 0}}}`},
-		{"R5's load", base, `spec: {activeDeadlineSeconds: 2000, clients: {replicas: 50}, load: {scope: Run, closed: null, stages: {thinkTime: {minMilliseconds: 500}, levels: [
+		{"R5's load", base, `spec: {activeDeadlineSeconds: 2000, clients: {replicas: 50}, load: {loadIsPer: Run, closed: null, stages: {thinkTime: {minMilliseconds: 500}, levels: [
 			{connections: 200, rampSeconds: 60, holdSeconds: 600}, {connections: 400, rampSeconds: 60, holdSeconds: 600}, {connections: 1000, rampSeconds: 60, holdSeconds: 600}]}}}`},
-		{"users who load pages", base, pageLoad(`{path: /, elements: [/a, "/b?c=%20d"]}, {path: /f, method: POST, body: {text: a}, weight: 2}`, `closed: {connections: null, users: 25, requests: 25}, warmup: {requests: 25}`, ``)},
-		{"levels of users", base, pageLoad(`{path: /}`, `pages: {connections: 20}, closed: null, stages: {thinkTime: {minMilliseconds: 500}, levels: [{users: 1, holdSeconds: 1}, {users: 1000, rampSeconds: 1, holdSeconds: 1}]}`, ``)},
-		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requests: 5}}}`},
+		{"users who load pages", base, pageLoad(`{path: /, elements: [/a, "/b?c=%20d"]}, {path: /f, method: POST, body: {text: a}, weight: 2}`, `closed: {connections: null, users: 25, requestCount: 25}, warmup: {requestCount: 25}`, ``)},
+		{"levels of users", base, pageLoad(`{path: /}`, `pages: {connectionsPerUser: 20}, closed: null, stages: {thinkTime: {minMilliseconds: 500}, levels: [{users: 1, holdSeconds: 1}, {users: 1000, rampSeconds: 1, holdSeconds: 1}]}`, ``)},
+		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requestCount: 5}}}`},
 		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
 		{"levels of rates", base, `spec: {load: {closed: null, stages: {interArrivalTimes: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
 		{"levels up to any breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {cpuPercent: 99, failedRequests: 1, errorPercent: 100, latencyP99: 0.001ms, throughputGainPercent: 19}}}}`},
 		{"levels up to a breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {latencyP99: 10s}}}}`},
-		{"load that just ends before the deadline", base, `spec: {load: {closed: {requests: null, durationSeconds: 599}}}`},
-		{"think times that just end before the deadline", base, `spec: {load: {closed: {connections: 1, requests: 600, thinkTime: {minMilliseconds: 1000}}, warmup: null}}`},
-		{"ramp as long as the requests last", base, `spec: {load: {closed: null, open: {requestsPerSecond: 10, requests: 50, ramp: {from: 0, seconds: 10}}}}`},
+		{"load that just ends before the deadline", base, `spec: {load: {closed: {requestCount: null, durationSeconds: 599}}}`},
+		{"think times that just end before the deadline", base, `spec: {load: {closed: {connections: 1, requestCount: 600, thinkTime: {minMilliseconds: 1000}}, warmup: null}}`},
+		{"ramp as long as the requests last", base, `spec: {load: {closed: null, open: {requestsPerSecond: 10, requestCount: 50, ramp: {from: 0, seconds: 10}}}}`},
 		{"warm-up until steady", base, steady("windows: 3")},
 		{"warm-up until steady with the shortest limit", base, steady("windowSeconds: 20, windows: 4, timeoutSeconds: 80")},
 		{"path with everything that a URL may have", base, `spec: {load: {requests: [{path: "/A-z0._~!$&()*+,;=:@%C3%9F/?a[]=b"}]}}`},
-		{"findings that are expected", base, `spec: {accept: [NoWarmup, TargetCPUShared]}`},
+		{"findings that are expected", base, `spec: {acceptedFindings: [NoWarmup, TargetCPUShared]}`},
 		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
 		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
 		{"every request may fail", base, `spec: {thresholds: [{metric: ErrorRate, above: 0%}]}`},
@@ -114,9 +114,9 @@ clients:
 load:
   requests: [{path: /}]
   order: Random
-  scope: Client
-  connection: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 30, cookies: Disabled}
-  closed: {connections: 1, requests: 1}
+  loadIsPer: Client
+  client: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 30, cookies: Disabled}
+  closed: {connections: 1, requestCount: 1}
 lane: default
 activeDeadlineSeconds: 3600
 podRetention: Never
@@ -130,7 +130,7 @@ spec:
     server: {tomcat: {connector: {maxThreads: 8}}}
     readiness: {path: /ready}
   clients: {replicas: 3, resources: {cpu: 300m}}
-  load: {connection: {timeoutSeconds: 2}}
+  load: {client: {timeoutSeconds: 2}}
 `, `
 target:
   image: localhost/assay-test/tomcat:9.0
@@ -146,9 +146,9 @@ clients:
 load:
   requests: [{path: /}]
   order: Random
-  scope: Client
-  connection: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 2, cookies: Disabled}
-  closed: {connections: 1, requests: 1}
+  loadIsPer: Client
+  client: {keepAlive: Enabled, protocol: HTTP1, timeoutSeconds: 2, cookies: Disabled}
+  closed: {connections: 1, requestCount: 1}
 lane: default
 activeDeadlineSeconds: 3600
 podRetention: Never

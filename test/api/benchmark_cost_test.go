@@ -130,9 +130,9 @@ func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement 
 	var requests *int64
 	switch {
 	case spec.Load.Closed != nil:
-		seconds, requests = spec.Load.Closed.DurationSeconds, spec.Load.Closed.Requests
+		seconds, requests = spec.Load.Closed.DurationSeconds, spec.Load.Closed.RequestCount
 	case spec.Load.Open != nil:
-		seconds, requests = spec.Load.Open.DurationSeconds, spec.Load.Open.Requests
+		seconds, requests = spec.Load.Open.DurationSeconds, spec.Load.Open.RequestCount
 	case spec.Load.Stages != nil:
 		seconds = new(int32)
 		for _, l := range spec.Load.Stages.Levels {
@@ -142,7 +142,7 @@ func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement 
 	if spec.Load.Warmup == nil {
 		t.Fatal("there is no warm-up")
 	}
-	return amountOf(t, spec.Load.Warmup.DurationSeconds, spec.Load.Warmup.Requests), amountOf(t, seconds, requests)
+	return amountOf(t, spec.Load.Warmup.DurationSeconds, spec.Load.Warmup.RequestCount), amountOf(t, seconds, requests)
 }
 
 func amountOf(t *testing.T, seconds *int32, requests *int64) amount {

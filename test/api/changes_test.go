@@ -52,17 +52,17 @@ var refusedChanges = []change{
 	{field: "clients.tool", patch: `{clients: {tool: {name: AB, image: a}}}`},
 	{field: "clients.pod", patch: `{clients: {pod: {nodeSelector: {a: b}}}}`},
 	{field: "load", patch: `{load: {requests: [{path: /}]}}`},
-	{field: "load", patch: `{load: {connection: {keepAlive: Disabled}}}`},
-	{field: "load", patch: `{load: {connection: {timeoutSeconds: 3}}}`},
+	{field: "load", patch: `{load: {client: {keepAlive: Disabled}}}`},
+	{field: "load", patch: `{load: {client: {timeoutSeconds: 3}}}`},
 	{field: "load", patch: `{load: {closed: {connections: 26}}}`},
-	{field: "load", patch: `{load: {closed: {requests: null, durationSeconds: 10}}}`},
+	{field: "load", patch: `{load: {closed: {requestCount: null, durationSeconds: 10}}}`},
 	{field: "load", patch: `{load: {warmup: null}}`},
-	{field: "load", patch: `{load: {warmup: {requests: 20001}}}`},
+	{field: "load", patch: `{load: {warmup: {requestCount: 20001}}}`},
 	{field: "script", patch: `{load: null, script: {configMapName: a}}`},
 	{field: "thresholds", patch: `{thresholds: null}`},
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 51ms}]}`},
-	{field: "accept", patch: `{accept: null}`},
-	{field: "accept", patch: `{accept: [NoWarmup]}`},
+	{field: "acceptedFindings", patch: `{acceptedFindings: null}`},
+	{field: "acceptedFindings", patch: `{acceptedFindings: [NoWarmup]}`},
 	{field: "lane", patch: `{lane: other}`},
 	{field: "lane", patch: `{lane: null}`},
 	{field: "activeDeadlineSeconds", patch: `{activeDeadlineSeconds: 601}`},
@@ -72,9 +72,9 @@ var refusedChanges = []change{
 
 // refusedAdditions add to a run what it was created without.
 var refusedAdditions = []change{
-	{field: "load", patch: `{load: {warmup: {requests: 20000}}}`},
+	{field: "load", patch: `{load: {warmup: {requestCount: 20000}}}`},
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 50ms}]}`},
-	{field: "accept", patch: `{accept: [NoWarmup]}`},
+	{field: "acceptedFindings", patch: `{acceptedFindings: [NoWarmup]}`},
 	{field: "target.content", patch: `{target: {content: [{path: /a, sizeBytes: 1}]}}`},
 	{field: "target.imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
 	{field: "target.readiness.path", patch: `{target: {readiness: {path: /a}}}`},
@@ -158,7 +158,7 @@ var allowedChanges = []change{
 
 // ownLane gives base a lane other than the default, and a finding to accept, so that taking them away is a
 // change.
-const ownLane = `spec: {lane: rack-a, accept: [TooShort]}`
+const ownLane = `spec: {lane: rack-a, acceptedFindings: [TooShort]}`
 
 func TestRunsAreImmutable(t *testing.T) {
 	namespace := newNamespace(t)

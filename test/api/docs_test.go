@@ -97,7 +97,7 @@ func completed(t *testing.T, manifest string) string {
 	}
 	spec := document.Spec
 	if spec["load"] == nil && spec["script"] == nil {
-		spec["load"] = map[string]any{"requests": []any{map[string]any{"path": "/"}}, "closed": map[string]any{"connections": 1, "requests": 1}}
+		spec["load"] = map[string]any{"requests": []any{map[string]any{"path": "/"}}, "closed": map[string]any{"connections": 1, "requestCount": 1}}
 	}
 	if spec["target"] == nil {
 		spec["target"] = map[string]any{"image": "a", "server": map[string]any{"generic": map[string]any{}}, "readiness": map[string]any{"path": "/"}}

@@ -8,7 +8,7 @@ metadata: {name: tool}
 spec:
   target: {image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}}
   clients: {tool: {name: Siege, image: "localhost/assay-test/siege:4", imagePullPolicy: Always}}
-  load: {requests: [{path: "/a?b=%20c"}], closed: {connections: 149, requests: 99979}, warmup: {requests: 149}}
+  load: {requests: [{path: "/a?b=%20c"}], closed: {connections: 149, requestCount: 99979}, warmup: {requestCount: 149}}
 `
 
 // examples are runs that have every field of the spec between them, none with
@@ -130,11 +130,11 @@ spec:
     - {path: /b, method: POST, body: {sizeBytes: 100000}}
     order: Sequential
     authentication: {scheme: Digest, secretName: user.a}
-    connection: {keepAlive: Disabled, timeoutSeconds: 2, cookies: Enabled}
-    closed: {connections: 25, requests: 50000}
-    warmup: {requests: 20000}
+    client: {keepAlive: Disabled, timeoutSeconds: 2, cookies: Enabled}
+    closed: {connections: 25, requestCount: 50000}
+    warmup: {requestCount: 20000}
   thresholds: [{metric: LatencyP99, below: 50ms, above: 1ms}, {metric: RequestsPerSecond, above: "1500"}]
-  accept: [TooShort, TargetCPUShared]
+  acceptedFindings: [TooShort, TargetCPUShared]
   lane: rack-a
   suspend: true
   activeDeadlineSeconds: 600
@@ -208,7 +208,7 @@ spec:
     pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
     requests: [{path: /a.jsp, elements: [/a.gif, "/b.gif?c=d"]}]
-    pages: {connections: 4}
+    pages: {connectionsPerUser: 4}
     closed: {users: 10, durationSeconds: 30, rampSeconds: 5, thinkTime: {minMilliseconds: 500, maxMilliseconds: 1500}}
     warmup: {durationSeconds: 5}
 `
@@ -259,7 +259,7 @@ spec:
     readiness: {path: /a.html}
   load:
     requestsFrom: {configMapKeyRef: {name: urls, key: list.txt}}
-    connection: {protocol: HTTP2, streams: 20}
+    client: {protocol: HTTP2, streams: 20}
     open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, interArrivalTimes: Poisson, durationSeconds: 30, maxConnections: 200}
     warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, timeoutSeconds: 60}}
 `
@@ -289,7 +289,7 @@ spec:
         - {name: tmp, mountPath: /tmp, mountPropagation: None, bindMountOptions: [noexec]}
   load:
     requests: [{path: /a}]
-    scope: Run
+    loadIsPer: Run
     stages:
       levels: [{connections: 10, rampSeconds: 5, holdSeconds: 60}, {connections: 20, holdSeconds: 60}]
       thinkTime: {minMilliseconds: 500, maxMilliseconds: 600}
@@ -312,7 +312,7 @@ spec:
         certificate: {issuerRef: {name: clients}, privateKey: {algorithm: RSA, size: 3072}, dnsNames: [client.example.org]}
   load:
     requests: [{path: /}]
-    open: {requestsPerSecond: 10, requests: 1000}
+    open: {requestsPerSecond: 10, requestCount: 1000}
 `
 
 const externalTrusted = `
@@ -338,7 +338,7 @@ spec:
         passwordField: j_password
         fields: [{name: "a.b:c[d]-e_f", value: ""}]
         expect: {statuses: [303, 200], location: /app/}
-    connection: {cookies: Enabled}
+    client: {cookies: Enabled}
     stages:
       levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}]
       interArrivalTimes: Poisson

@@ -30,9 +30,9 @@ spec:
       certificate: {selfSigned: {}}
     content: [{path: /a.html, sizeBytes: 1}]
   load:
-    connection: {protocol: HTTP2}
+    client: {protocol: HTTP2}
     requests: [{path: /a.html}]
-    closed: {connections: 1, requests: 1}
+    closed: {connections: 1, requestCount: 1}
 `
 
 func init() {
@@ -89,7 +89,7 @@ func init() {
 		refusal{name: "JVM option without dash", patch: jetty(`{jvmOptions: [Xmx1g]}`), want: []string{field + ".jvmOptions[0]"}},
 		refusal{name: "TLS of Jetty by OpenSSL", patch: `spec: {target: {server: {tomcat: null, jetty: {}}, tls: {implementation: OpenSSL, certificate: {selfSigned: {}}}}}`,
 			want: []string{"spec.target.tls.implementation"}},
-		refusal{name: "HTTP/2 that Jetty isn't configured for", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}, load: {connection: {protocol: HTTP2}}}`,
-			want: []string{"spec.load.connection.protocol", "set target.server.jetty.connector.http2 to Enabled"}},
+		refusal{name: "HTTP/2 that Jetty isn't configured for", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}, load: {client: {protocol: HTTP2}}}`,
+			want: []string{"spec.load.client.protocol", "set target.server.jetty.connector.http2 to Enabled"}},
 	)
 }

@@ -59,18 +59,18 @@ var toolRefusals = []refusal{
 		want: []string{"spec.load.requests", "must be one GET request with only a path"}},
 	{name: "tool with a variable in the path", patch: withTool("Siege", `, load: {requests: [{path: "/a$(B)"}]}`),
 		want: []string{"spec.load.requests", "must consist of letters, digits and"}},
-	{name: "tool with HTTP/2", patch: withTool("AB", `, load: {connection: {protocol: HTTP2}}`),
+	{name: "tool with HTTP/2", patch: withTool("AB", `, load: {client: {protocol: HTTP2}}`),
 		want: []string{"spec.load", "no HTTP2, cookies, authentication and warmup.steady"}},
 	{name: "tool with a steady warm-up", patch: withTool("AB", `, load: {warmup: {steady: {}}}`),
 		want: []string{"spec.load", "no HTTP2, cookies, authentication and warmup.steady"}},
-	{name: "tool with the scope Run", patch: withTool("AB", `, load: {scope: Run}`),
-		want: []string{"spec.load", "must have the scope Client"}},
+	{name: "tool per run", patch: withTool("AB", `, load: {loadIsPer: Run}`),
+		want: []string{"spec.load", "must have loadIsPer Client"}},
 	{name: "tool with TLS", patch: withTool("AB", `, target: {tls: {certificate: {selfSigned: {}}}}`),
 		want: []string{"spec.clients.tool", "must not be set with TLS"}},
 	{name: "tool with a threshold of a latency", patch: withTool("AB", `, thresholds: [{metric: LatencyP99, below: 5ms}]`),
 		want: []string{"spec.thresholds", "must not bound latencies with clients.tool"}},
-	{name: "siege with a number of requests that its users can't share", patch: withTool("Siege", `, load: {closed: {connections: 10, requests: 101, durationSeconds: null}}`),
-		want: []string{"spec.load.closed.requests", "must be multiples of load.closed.connections"}},
+	{name: "siege with a number of requests that its users can't share", patch: withTool("Siege", `, load: {closed: {connections: 10, requestCount: 101, durationSeconds: null}}`),
+		want: []string{"spec.load.closed.requestCount", "must be multiples of load.closed.connections"}},
 }
 
 func TestBadToolsAreRefused(t *testing.T) {

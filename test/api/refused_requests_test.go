@@ -30,7 +30,7 @@ func withRequest(fields string) string {
 
 // withForm is a patch that has connections log in by a form.
 func withForm(fields string) string {
-	return `spec: {load: {authentication: {scheme: Form, secretName: a, form: {` + fields + `}}, connection: {cookies: Enabled}}}`
+	return `spec: {load: {authentication: {scheme: Form, secretName: a, form: {` + fields + `}}, client: {cookies: Enabled}}}`
 }
 
 var requestRefusals = []refusal{
@@ -94,10 +94,10 @@ var requestRefusals = []refusal{
 		want: []string{"spec.load.requests[0].redirects", `"Ignore", "Follow"`}},
 	{name: "unknown order", patch: `spec: {load: {order: Reverse}}`,
 		want: []string{"spec.load.order", `"Random", "Sequential"`}},
-	{name: "unknown cookies", patch: `spec: {load: {connection: {cookies: PerConnection}}}`,
-		want: []string{"spec.load.connection.cookies", `"Enabled", "Disabled"`}},
+	{name: "unknown cookies", patch: `spec: {load: {client: {cookies: PerConnection}}}`,
+		want: []string{"spec.load.client.cookies", `"Enabled", "Disabled"`}},
 	{name: "two sources of cookies",
-		patch: `spec: {load: {connection: {cookies: Enabled}, requests: [{path: /, headers: [{name: cookie, value: a=b}]}]}}`,
+		patch: `spec: {load: {client: {cookies: Enabled}, requests: [{path: /, headers: [{name: cookie, value: a=b}]}]}}`,
 		want:  []string{"spec.load.requests", "must not have the header Cookie"}},
 	{name: "first request that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: [{path: /, method: POST}]}}`,
 		want: []string{"spec.target.readiness.path", "the first request isn't a GET"}},
@@ -113,10 +113,10 @@ var requestRefusals = []refusal{
 	// authentication
 	{name: "form of another scheme", patch: `spec: {load: {authentication: {scheme: Basic, secretName: a, form: {path: /login}}}}`,
 		want: []string{"spec.load.authentication.form", "with no other"}},
-	{name: "scheme Form without one", patch: `spec: {load: {authentication: {scheme: Form, secretName: a}, connection: {cookies: Enabled}}}`,
+	{name: "scheme Form without one", patch: `spec: {load: {authentication: {scheme: Form, secretName: a}, client: {cookies: Enabled}}}`,
 		want: []string{"spec.load.authentication.form", "must be set with the scheme Form"}},
 	{name: "users who are forgotten", patch: `spec: {load: {authentication: {scheme: Form, secretName: a, form: {path: /login}}}}`,
-		want: []string{"spec.load.connection.cookies", "must be Enabled with the scheme Form"}},
+		want: []string{"spec.load.client.cookies", "must be Enabled with the scheme Form"}},
 	{name: "form that goes nowhere", patch: withForm(`page: /login`),
 		want: []string{"spec.load.authentication.form.path", "Required value"}},
 	{name: "form that goes elsewhere", patch: withForm(`path: "http://www.example.org/login"`),

@@ -18,7 +18,7 @@ var scriptRefusals = []refusal{
 		want: []string{"spec.target.tls", "must not be set with a script"}},
 	{name: "script that resumes", patch: `spec: {target: {readiness: {path: /ready}, tls: {certificate: {selfSigned: {}}, sessionResumption: Enabled}}, load: null, script: {configMapName: shop}}`,
 		want: []string{"spec.target.tls", "must not be set with a script"}},
-	{name: "script with a warm-up", patch: scripted(`, warmup: {requests: 10}`), rawOnly: true,
+	{name: "script with a warm-up", patch: scripted(`, warmup: {requestCount: 10}`), rawOnly: true,
 		want: []string{"unknown field", "spec.script.warmup"}},
 	{name: "script without a ConfigMap", patch: `spec: {load: null, script: {file: a.js}}`,
 		want: []string{"spec.script.configMapName", "Required value"}},

@@ -103,9 +103,9 @@ spec:
   clients: {replicas: 2, resources: {cpu: 300m, memory: 256Mi}}
   load:
     requests: [{path: /js/bootstrap.min.js, weight: 3}, {path: "/a/?q=%20x&y[0]=~b", weight: 1}]
-    connection: {keepAlive: Enabled, timeoutSeconds: 2}
-    closed: {connections: 25, requests: 50000}
-    warmup: {requests: 20000}
+    client: {keepAlive: Enabled, timeoutSeconds: 2}
+    closed: {connections: 25, requestCount: 50000}
+    warmup: {requestCount: 20000}
   thresholds:
   - {metric: LatencyP99, below: 50ms}
   - {metric: ErrorRate, below: "0.5%"}
@@ -145,7 +145,7 @@ kind: BenchmarkRun
 metadata: {name: minimal}
 spec:
   target: {image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}}
-  load: {requests: [{path: /}], closed: {connections: 1, requests: 1}}
+  load: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}
 `
 
 // parse merges a JSON merge patch (RFC 7386), written as YAML, into a document

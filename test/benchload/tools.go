@@ -183,7 +183,7 @@ func k6(l *load) ([]string, error) {
 // assayLoadPlan is a load for assay-load run.
 const assayLoadPlan = `url: %s
 load:
-  connection: {%s}
+  client: {%s}
   %s
 %s`
 

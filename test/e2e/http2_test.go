@@ -48,7 +48,7 @@ func TestHTTP2(t *testing.T) {
 			run := wrapper.NewRun(ns, name, s.image).Lane(name).Content("/a.bin", 1000).
 				TargetResources("300m", "256Mi").Clients(clients, "50m", "64Mi").Requests(connections, requests).Retain(v1alpha1.RetainAlways).Obj()
 			run.Spec.Target.Server, run.Spec.Target.TLS = s.server, s.tls
-			run.Spec.Load.Connection.Protocol, run.Spec.Load.Connection.Streams = v1alpha1.HTTP2, ptr.To(int32(streams))
+			run.Spec.Load.Client.Protocol, run.Spec.Load.Client.Streams = v1alpha1.HTTP2, ptr.To(int32(streams))
 			c.create(t, run)
 			done := c.finished(t, run, 4*time.Minute)
 			wantSucceeded(t, done)
@@ -103,11 +103,11 @@ func TestHTTP2ThatNobodySpeaks(t *testing.T) {
 	run.Spec.Target.Server = v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: &v1alpha1.Configuration{ConfigMapName: "plain"}}}
 	run.Spec.Target.TLS = selfSigned("")
 	run.Spec.Target.Readiness.TimeoutSeconds = ptr.To(int32(10))
-	run.Spec.Load.Connection.Protocol = v1alpha1.HTTP2
+	run.Spec.Load.Client.Protocol = v1alpha1.HTTP2
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
 	text := fmt.Sprint(done.Status.Conditions)
-	if done.Status.Result != nil || !strings.Contains(text, "the server doesn't speak HTTP/2") || !strings.Contains(text, "load.connection.protocol") {
+	if done.Status.Result != nil || !strings.Contains(text, "the server doesn't speak HTTP/2") || !strings.Contains(text, "load.client.protocol") {
 		t.Errorf("the conditions: %s", text)
 	}
 }

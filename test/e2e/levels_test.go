@@ -24,7 +24,7 @@ func TestStopAt(t *testing.T) {
 	t.Parallel()
 	const path = "/limited/100/10"
 	run := loadRun(t, "stop-at", path).Obj()
-	run.Spec.Load.Closed, run.Spec.Load.Scope = nil, v1alpha1.ScopeRun
+	run.Spec.Load.Closed, run.Spec.Load.LoadIsPer = nil, v1alpha1.LoadPerRun
 	run.Spec.Load.Stages = &v1alpha1.StagesLoad{
 		Levels: []v1alpha1.LoadLevel{{RequestsPerSecond: ptr.To(int32(40)), HoldSeconds: 4}, {RequestsPerSecond: ptr.To(int32(200)), HoldSeconds: 30}},
 		StopAt: &v1alpha1.StopAt{ErrorPercent: ptr.To(int32(20))},

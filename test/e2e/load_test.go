@@ -43,24 +43,24 @@ func outcome(t *testing.T, run *v1alpha1.BenchmarkRun, path string) (*result.Res
 // run, with constant and with random inter-arrival times.
 func TestOpenLoads(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		load  v1alpha1.OpenLoad
-		scope v1alpha1.LoadScope
+		name string
+		load v1alpha1.OpenLoad
+		per  v1alpha1.LoadIsPer
 		// least and most bound the number of requests. They differ if it is random.
 		least, most int64
 	}{
-		{"uniform", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5))}, v1alpha1.ScopeClient, 600, 600},
-		{"split", v1alpha1.OpenLoad{RequestsPerSecond: 101, Requests: ptr.To(int64(505))}, v1alpha1.ScopeRun, 505, 505},
-		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), InterArrivalTimes: v1alpha1.InterArrivalPoisson}, v1alpha1.ScopeClient, 500, 700},
+		{"uniform", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5))}, v1alpha1.LoadPerClient, 600, 600},
+		{"split", v1alpha1.OpenLoad{RequestsPerSecond: 101, RequestCount: ptr.To(int64(505))}, v1alpha1.LoadPerRun, 505, 505},
+		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), InterArrivalTimes: v1alpha1.InterArrivalPoisson}, v1alpha1.LoadPerClient, 500, 700},
 		{"ramp", v1alpha1.OpenLoad{
 			RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(0)), Seconds: 4},
-		}, v1alpha1.ScopeClient, 355, 365}, // 4 s at a mean of 60/s, and 1 s at 120/s
+		}, v1alpha1.LoadPerClient, 355, 365}, // 4 s at a mean of 60/s, and 1 s at 120/s
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			const path = "/fixed/1000/10"
 			run := loadRun(t, "open-"+test.name, path).Obj()
-			run.Spec.Load.Closed, run.Spec.Load.Open, run.Spec.Load.Scope = nil, &test.load, test.scope
+			run.Spec.Load.Closed, run.Spec.Load.Open, run.Spec.Load.LoadIsPer = nil, &test.load, test.per
 			stored, server := outcome(t, run, path)
 			if server.Requests < test.least || server.Requests > test.most || server.Succeeded != server.Requests {
 				t.Errorf("the server had %d requests, of which %d succeeded; want %d to %d", server.Requests, server.Succeeded, test.least, test.most)
@@ -74,7 +74,7 @@ func TestOpenLoads(t *testing.T) {
 				t.Errorf("%.2f requests/s achieved, target rate %.2f", achieved, asked)
 			}
 			// The rate is that of all clients.
-			if rate := stored.Run.TargetRatePerSecond; rate != int64(test.load.RequestsPerSecond)*map[v1alpha1.LoadScope]int64{v1alpha1.ScopeClient: 2, v1alpha1.ScopeRun: 1}[test.scope] {
+			if rate := stored.Run.TargetRatePerSecond; rate != int64(test.load.RequestsPerSecond)*map[v1alpha1.LoadIsPer]int64{v1alpha1.LoadPerClient: 2, v1alpha1.LoadPerRun: 1}[test.per] {
 				t.Errorf("the result has the target rate %d/s", rate)
 			}
 		})
@@ -141,7 +141,7 @@ func TestScopeRun(t *testing.T) {
 	t.Parallel()
 	const path = "/fixed/1000/10"
 	run := loadRun(t, "scope", path).Requests(5, 101).Obj()
-	run.Spec.Load.Scope = v1alpha1.ScopeRun
+	run.Spec.Load.LoadIsPer = v1alpha1.LoadPerRun
 	stored, server := outcome(t, run, path)
 	if server.Requests != 101 || server.Connections != 5 {
 		t.Errorf("the server had %d requests on %d connections", server.Requests, server.Connections)

@@ -112,7 +112,7 @@ func TestNodesApart(t *testing.T) {
 	run := apart(wrapper.NewRun(c.namespace(t), "apart", harness.ServerImage)).Path("/fixed/2000/1000").
 		Requests(8, 8000).Retain(v1alpha1.RetainAlways).Obj()
 	// Both nodes are one machine, on which anything may run besides.
-	run.Spec.Accept = []v1alpha1.FindingReason{validity.ReasonNodeBusy}
+	run.Spec.AcceptedFindings = []v1alpha1.FindingReason{validity.ReasonNodeBusy}
 	c.create(t, run)
 	measuring := c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
 	server, load := cpusOf(t, c.pod(t, run.Namespace, targetOf(measuring)), "server"), cpusOf(t, c.pod(t, run.Namespace, clientsOf(measuring)), "client")

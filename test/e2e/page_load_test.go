@@ -23,13 +23,13 @@ func TestPageLoad(t *testing.T) {
 	const rounds, clients, failures = 100, 2, 2 * 100 * 3 / 20
 	run := loadRun(t, "page-load", document).Obj()
 	run.Spec.Load.Order = v1alpha1.OrderSequential
-	run.Spec.Load.Pages = &v1alpha1.Pages{Connections: ptr.To(int32(3))}
+	run.Spec.Load.Pages = &v1alpha1.Pages{ConnectionsPerUser: ptr.To(int32(3))}
 	run.Spec.Load.Requests = []v1alpha1.Request{
 		{Path: document, Elements: []v1alpha1.ElementPath{element, element, element, element, element, element}},
 		{Path: form, Method: v1alpha1.MethodPost, Body: &v1alpha1.Body{Text: "x=1"}, Elements: []v1alpha1.ElementPath{element}},
 		{Path: failing},
 	}
-	run.Spec.Load.Closed = &v1alpha1.ClosedLoad{Users: 1, Requests: ptr.To(int64(3 * rounds)), ThinkTime: &v1alpha1.ThinkTime{MinMilliseconds: 1}}
+	run.Spec.Load.Closed = &v1alpha1.ClosedLoad{Users: 1, RequestCount: ptr.To(int64(3 * rounds)), ThinkTime: &v1alpha1.ThinkTime{MinMilliseconds: 1}}
 	c := theCluster
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
@@ -101,7 +101,7 @@ func TestPagesOfFront(t *testing.T) {
 			}}
 			target.Readiness.Path = "/page.jsp"
 			exactly := func(n int64) *v1alpha1.Expectation { return &v1alpha1.Expectation{BodyBytes: &n} }
-			run.Spec.Load.Order, run.Spec.Load.Pages = v1alpha1.OrderSequential, &v1alpha1.Pages{Connections: ptr.To(int32(2))}
+			run.Spec.Load.Order, run.Spec.Load.Pages = v1alpha1.OrderSequential, &v1alpha1.Pages{ConnectionsPerUser: ptr.To(int32(2))}
 			run.Spec.Load.Requests = []v1alpha1.Request{
 				{Path: "/static.html", Elements: []v1alpha1.ElementPath{"/static.html", "/page.jsp?rows=50", "/native?rows=50"}},
 				{Path: "/page.jsp?rows=50", Expect: exactly(pageBytes), Elements: []v1alpha1.ElementPath{"/static.html"}},
@@ -112,7 +112,7 @@ func TestPagesOfFront(t *testing.T) {
 				},
 				{Path: "/native", Method: v1alpha1.MethodPost, Body: &v1alpha1.Body{SizeBytes: ptr.To(int64(100_000))}, Expect: exactly(int64(len("100000 bytes\n")))},
 			}
-			run.Spec.Load.Closed = &v1alpha1.ClosedLoad{Users: 2, Requests: ptr.To(int64(200))}
+			run.Spec.Load.Closed = &v1alpha1.ClosedLoad{Users: 2, RequestCount: ptr.To(int64(200))}
 			c.create(t, run)
 			done := c.finished(t, run, 3*time.Minute)
 			wantSucceeded(t, done)

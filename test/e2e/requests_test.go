@@ -81,7 +81,7 @@ func TestMissingCredentials(t *testing.T) {
 func TestCookies(t *testing.T) {
 	t.Parallel()
 	run := loadRun(t, "cookies", "/cookie").Requests(3, 60).KeepAlive(v1alpha1.Disabled).Obj()
-	run.Spec.Load.Connection.Cookies = v1alpha1.Enabled
+	run.Spec.Load.Client.Cookies = v1alpha1.Enabled
 	_, server := outcome(t, run, "/cookie")
 	if server.Requests != 120 || server.Anonymous != 6 || server.Connections != 120 {
 		t.Errorf("the server had %d requests, %d of them anonymous, on %d connections", server.Requests, server.Anonymous, server.Connections)
@@ -146,7 +146,7 @@ func formRun(t *testing.T, name, path string, form v1alpha1.FormLogin, secret ma
 	run := loadRun(t, name, path).Requests(3, 30).KeepAlive(v1alpha1.Disabled).Obj()
 	authenticated(t, run, v1alpha1.AuthenticationForm, secret)
 	run.Spec.Load.Authentication.Form = &form
-	run.Spec.Load.Connection.Cookies = v1alpha1.Enabled
+	run.Spec.Load.Client.Cookies = v1alpha1.Enabled
 	return run
 }
 
@@ -160,7 +160,7 @@ func TestFormLogin(t *testing.T) {
 	wantFailed(t, c.finished(t, wrong, time.Minute), v1alpha1.ReasonClientFailed, "POST /form/login: unexpected status 403 Forbidden", "Check load.authentication")
 
 	run := formRun(t, "form", "/form/page", form, credentials)
-	run.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(int64(10))}
+	run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(10))}
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
 	wantSucceeded(t, done)

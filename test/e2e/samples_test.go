@@ -66,7 +66,7 @@ func kubectlApply(t *testing.T, ns, name string) string {
 func wantAllRequests(t *testing.T, run *v1alpha1.BenchmarkRun, expected int64) {
 	t.Helper()
 	r := run.Status.Result
-	if want := int64(*run.Spec.Clients.Replicas) * *run.Spec.Load.Closed.Requests; *r.Requests != want {
+	if want := int64(*run.Spec.Clients.Replicas) * *run.Spec.Load.Closed.RequestCount; *r.Requests != want {
 		t.Errorf("%s: %d requests, want %d", run.Name, *r.Requests, want)
 	}
 	if failed := *r.Errors.Total; failed != expected {

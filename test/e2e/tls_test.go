@@ -64,7 +64,7 @@ func TestMutualTLS(t *testing.T) {
 			spec := selfSigned(s.implementation)
 			spec.ClientAuthentication = &v1alpha1.ClientAuthentication{Certificate: v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}}
 			run := tlsRun(ns, name, s.image, s.server, spec)
-			run.Spec.Load.Closed.Requests, run.Spec.Load.Closed.DurationSeconds = nil, ptr.To(int32(3))
+			run.Spec.Load.Closed.RequestCount, run.Spec.Load.Closed.DurationSeconds = nil, ptr.To(int32(3))
 			c.create(t, run)
 			measuring := c.state(t, run, v1alpha1.ReasonMeasuring, 3*time.Minute)
 			if err := getWithoutCertificate(t.Context(), measuring.Status.Target.Address); err == nil {
@@ -116,7 +116,7 @@ func TestResumption(t *testing.T) {
 				spec.SessionResumption = resumption
 				spec.Groups = []v1alpha1.KeyExchangeGroup{"P-384"}
 				run := tlsRun(ns, name+"-"+strings.ToLower(string(resumption)), s.image, s.server, spec)
-				run.Spec.Load.Connection.KeepAlive = v1alpha1.Disabled
+				run.Spec.Load.Client.KeepAlive = v1alpha1.Disabled
 				theCluster.create(t, run)
 				done := theCluster.finished(t, run, 3*time.Minute)
 				wantSucceeded(t, done)

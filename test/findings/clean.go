@@ -80,7 +80,7 @@ func cleanScenarios(n int) []scenario {
 		of := s.run
 		s.run = func() *wrapper.Run {
 			r := of()
-			r.Spec.Accept = []v1alpha1.FindingReason{validity.ReasonSharedNode} // true on a cluster with one node
+			r.Spec.AcceptedFindings = []v1alpha1.FindingReason{validity.ReasonSharedNode} // true on a cluster with one node
 			return r
 		}
 		s.name = fmt.Sprintf("%s-%d", s.name, i/len(cleanRuns)+1)

@@ -93,7 +93,7 @@ var scenarios = []scenario{
 		raises: findings{validity.ReasonRateNotAchieved: result.Invalidates, validity.ReasonStartsLate: result.Warns},
 		run: func() *wrapper.Run {
 			r := open("/fixed/2000/100", 2000, 8, 2)
-			r.Spec.Load.Connection.TimeoutSeconds = ptr.To(int32(1))
+			r.Spec.Load.Client.TimeoutSeconds = ptr.To(int32(1))
 			return r
 		},
 	},

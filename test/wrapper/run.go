@@ -26,7 +26,7 @@ func NewRun(namespace, name, image string) *Run {
 			Clients: v1alpha1.Clients{Replicas: ptr.To(int32(1)), Resources: Resources("100m", "128Mi")},
 			Load: v1alpha1.Load{
 				Requests: []v1alpha1.Request{{Path: "/"}},
-				Closed:   &v1alpha1.ClosedLoad{Connections: 1, Requests: ptr.To(int64(100))},
+				Closed:   &v1alpha1.ClosedLoad{Connections: 1, RequestCount: ptr.To(int64(100))},
 			},
 		},
 	}}
@@ -85,7 +85,7 @@ func (r *Run) Placement(placement v1alpha1.ClientPlacement) *Run {
 
 // Requests makes each client send the given number of requests over the given number of connections.
 func (r *Run) Requests(connections int32, requests int64) *Run {
-	r.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: connections, Requests: ptr.To(requests)}
+	r.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: connections, RequestCount: ptr.To(requests)}
 	return r
 }
 
@@ -103,7 +103,7 @@ func (r *Run) WarmupUntilSteady(steady v1alpha1.SteadyState) *Run {
 
 // Warmup makes each client send the given number of requests before the measurement.
 func (r *Run) Warmup(requests int64) *Run {
-	r.Spec.Load.Warmup = &v1alpha1.Warmup{Requests: ptr.To(requests)}
+	r.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(requests)}
 	return r
 }
 
@@ -121,7 +121,7 @@ func (r *Run) Rate(requestsPerSecond, seconds int32) *Run {
 
 // KeepAlive says whether connections are reused.
 func (r *Run) KeepAlive(keepAlive v1alpha1.Switch) *Run {
-	r.Spec.Load.Connection.KeepAlive = keepAlive
+	r.Spec.Load.Client.KeepAlive = keepAlive
 	return r
 }
 

@@ -41,9 +41,9 @@ func newRun(name string, seconds int) *v1alpha1.BenchmarkRun {
 				Content: []v1alpha1.ContentFile{{Path: "/a", SizeBytes: 31819}},
 			},
 			Load: v1alpha1.Load{
-				Requests:   []v1alpha1.Request{{Path: "/a"}},
-				Connection: v1alpha1.Connection{KeepAlive: v1alpha1.Disabled},
-				Closed:     &v1alpha1.ClosedLoad{Connections: 25, Requests: ptr.To(int64(50_000))},
+				Requests: []v1alpha1.Request{{Path: "/a"}},
+				Client:   v1alpha1.LoadClient{KeepAlive: v1alpha1.Disabled},
+				Closed:   &v1alpha1.ClosedLoad{Connections: 25, RequestCount: ptr.To(int64(50_000))},
 			},
 		},
 	}

@@ -155,7 +155,7 @@ func loadOf(spec *v1alpha1.BenchmarkRunSpec) string {
 		if spec.Load.Pages != nil {
 			text = picture.Count(int64(spec.Load.Closed.Users)) + " users"
 		}
-		if n := ptr.Deref(spec.Clients.Replicas, 1); n > 1 && spec.Load.Scope != v1alpha1.ScopeRun {
+		if n := ptr.Deref(spec.Clients.Replicas, 1); n > 1 && spec.Load.LoadIsPer != v1alpha1.LoadPerRun {
 			text = picture.Count(int64(n)) + " × " + text
 		}
 		return text

@@ -42,7 +42,7 @@ PLAN is the path of the YAML file, or - for the standard input. All fields:
       - path: /b
         method: POST
         body: {text: hello}
-    connection:
+    client:
       protocol: HTTP2                # default HTTP1
       streams: 8                     # concurrent requests per connection, only with HTTP2; default 1
       keepAlive: Enabled             # or Disabled
@@ -50,8 +50,8 @@ PLAN is the path of the YAML file, or - for the standard input. All fields:
     authentication: {scheme: Basic}  # without secretName
     closed:                          # or open, or stages
       connections: 25
-      requests: 50000                # or durationSeconds
-    warmup: {requests: 20000}        # or for example {steady: {timeoutSeconds: 60}}
+      requestCount: 50000                # or durationSeconds
+    warmup: {requestCount: 20000}        # or for example {steady: {timeoutSeconds: 60}}
   requestsFile: urls.txt             # instead of load.requests; replaces load.requestsFrom
   credentialsDirectory: secret          # with the files username and password, or token
   tls:                               # only with an https url

@@ -47,8 +47,8 @@ func TestRun(t *testing.T) {
 url: http://%s
 load:
   requests: [{path: /a, weight: 3, expect: {bodyBytes: 2}}, {path: /bcd}]
-  closed: {connections: 7, requests: 3000}
-  warmup: {requests: 100}
+  closed: {connections: 7, requestCount: 3000}
+  warmup: {requestCount: 100}
 `, server.Address())
 	output, errors, code := assayLoad(t, "run", path, "-o", "json")
 	if code != 0 || errors != "" {
@@ -93,7 +93,7 @@ func TestRunWithRequestsFile(t *testing.T) {
 		posted.Add(1)
 		return testserver.OK(2)
 	})
-	path := planFile(t, "{url: 'http://%s', requestsFile: urls.txt, load: {closed: {connections: 2, requests: 50}}}", server.Address())
+	path := planFile(t, "{url: 'http://%s', requestsFile: urls.txt, load: {closed: {connections: 2, requestCount: 50}}}", server.Address())
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "urls.txt"), []byte("POST /a\nPOST /b\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestRunOverTLS(t *testing.T) {
 	})
 	path := planFile(t, `
 url: https://%s/x
-load: {closed: {connections: 2, requests: 50}}
+load: {closed: {connections: 2, requestCount: 50}}
 tls: {serverName: %s, certificateAuthorityFile: ca.pem, clientCertificateFile: own.pem, protocols: [TLSv1.3]}
 `, server.Address(), tlstest.Name)
 	for name, data := range map[string][]byte{"ca.pem": ca.PEM(), "own.pem": append(client.PEM(), client.KeyPEM(t)...)} {
@@ -194,7 +194,7 @@ func TestRunWithoutValidResult(t *testing.T) {
 		}
 		return testserver.Status("500 Internal Server Error")
 	})
-	const format = "url: %s\nload: {closed: {connections: 1, requests: 20}}"
+	const format = "url: %s\nload: {closed: {connections: 1, requestCount: 20}}"
 	for _, test := range []struct {
 		url, want string
 		code      int

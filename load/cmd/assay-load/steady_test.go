@@ -17,7 +17,7 @@ func TestRunUntilSteady(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(9) })
 	r, _ := runUntilSteady(t, server, `
 url: http://%s/a
-load: {closed: {connections: 4, requests: 2000}, warmup: {steady: {windowSeconds: 1, windows: 2, throughputPercent: 100, p99Percent: 100, timeoutSeconds: 120}}}
+load: {closed: {connections: 4, requestCount: 2000}, warmup: {steady: {windowSeconds: 1, windows: 2, throughputPercent: 100, p99Percent: 100, timeoutSeconds: 120}}}
 `)
 	w := r.Warmup
 	if w == nil || w.Steady == nil || !w.Steady.Reached || len(w.Steady.Windows) != 2 || w.Steady.ThroughputSpread() > 100 || w.Steady.P99Spread() > 100 {
@@ -47,7 +47,7 @@ func TestWarmupReachesTimeout(t *testing.T) {
 	})
 	r, text := runUntilSteady(t, server, `
 url: http://%s/a
-load: {closed: {connections: 1, requests: 5}, warmup: {steady: {windowSeconds: 1, windows: 2, timeoutSeconds: 3}}}
+load: {closed: {connections: 1, requestCount: 5}, warmup: {steady: {windowSeconds: 1, windows: 2, timeoutSeconds: 3}}}
 `)
 	w := r.Warmup
 	if w == nil || w.Steady == nil || w.Steady.Reached || len(w.Steady.Windows) != 2 || w.Steady.Windows[1].Second != 2 {
