@@ -8,14 +8,13 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/assay-dev/assay/internal/cpulist"
 	"github.com/assay-dev/assay/internal/result"
 )
 
 // cpus sums what the pod's CPUs did. The pod's CPUs may change, so each sample adds what they did
 // since the previous one.
 type cpus struct {
-	sets []cpulist.Set
+	sets []result.CPUSet
 	seen map[int64]procfs.CPUStat
 	at   time.Time
 	own  int64 // CPU time of the pod's processes at the previous sample
@@ -38,7 +37,7 @@ func (c *cpus) set(lists []string) {
 }
 
 func (c *cpus) contain(cpu int) bool {
-	return slices.ContainsFunc(c.sets, func(s cpulist.Set) bool { return s.Contains(cpu) })
+	return slices.ContainsFunc(c.sets, func(s result.CPUSet) bool { return s.Contains(cpu) })
 }
 
 // first returns the lowest of the pod's CPUs that are online, at most n.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/assay-dev/assay/internal/cpulist"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -158,10 +157,10 @@ func textOf(file string) string {
 }
 
 // union returns the sets of several lists. A list that can't be read is omitted.
-func union(lists []string) []cpulist.Set {
-	var sets []cpulist.Set
+func union(lists []string) []result.CPUSet {
+	var sets []result.CPUSet
 	for _, list := range lists {
-		if set, err := cpulist.Parse(list); err == nil && set.Size() > 0 {
+		if set, err := result.ParseCPUs(list); err == nil && set.Size() > 0 {
 			sets = append(sets, set)
 		}
 	}

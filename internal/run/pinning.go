@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/cpulist"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
@@ -30,8 +29,8 @@ func cpusKnown(run *v1alpha1.BenchmarkRun, agent *session.AgentState) bool {
 // that the agent may use. It runs on those that the node's containers share, since it requests a
 // fraction of one. Others are exclusive, if they are as many as were requested.
 func exclusivity(own, shared string, resources v1alpha1.Resources) v1alpha1.CPUExclusivity {
-	cpus, err := cpulist.Parse(own)
-	others, otherErr := cpulist.Parse(shared)
+	cpus, err := result.ParseCPUs(own)
+	others, otherErr := result.ParseCPUs(shared)
 	switch {
 	case err != nil || otherErr != nil || len(cpus) == 0 || len(others) == 0:
 		return v1alpha1.CPUsUnknown
@@ -66,7 +65,7 @@ func unpinned(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
 		c := o.Sessions.Clients[i]
-		others := fmt.Sprint(cpulist.Max) // no CPU that exists
+		others := fmt.Sprint(result.MaxCPU) // no CPU that exists
 		if o.Target != nil && c.Node == o.Target.Spec.NodeName {
 			others = usage.AgentCPUs
 		}

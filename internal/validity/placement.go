@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/cpulist"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -53,14 +52,14 @@ func sharedCore(r *result.Result) *result.Finding {
 	var shared []string
 	first, clients := "", map[int]bool{}
 	for _, c := range r.Containers() {
-		own, err := cpulist.Parse(c.CPUs)
-		cores, coresErr := cpulist.Parse(c.Cores)
+		own, err := result.ParseCPUs(c.CPUs)
+		cores, coresErr := result.ParseCPUs(c.Cores)
 		if err != nil || coresErr != nil || c.CPUExclusivity != cpusExclusive {
 			continue
 		}
 		hit, siblings := false, cores.Without(own)
 		for _, client := range besideTarget(r) {
-			if cpus, err := cpulist.Parse(client.CPUs); err == nil && cpus.Overlaps(siblings) {
+			if cpus, err := result.ParseCPUs(client.CPUs); err == nil && cpus.Overlaps(siblings) {
 				if len(clients) == 0 {
 					first = fmt.Sprintf("client %d on CPUs %s", client.Index, client.CPUs)
 				}

@@ -1,4 +1,4 @@
-package cpulist
+package result
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 	"k8s.io/utils/cpuset"
 )
 
-func TestParse(t *testing.T) {
+func TestCPUsParse(t *testing.T) {
 	for text, size := range map[string]int{
 		"": 0, "\n": 0, "0": 1, "3-5": 3, "0-3,8\n": 5, "1048576": 1, "0-1048576": 1048577,
 	} {
-		if set, err := Parse(text); err != nil || set.Size() != size {
+		if set, err := ParseCPUs(text); err != nil || set.Size() != size {
 			t.Errorf("%q: %d CPUs, %v; want %d", text, set.Size(), err, size)
 		}
 	}
@@ -19,20 +19,20 @@ func TestParse(t *testing.T) {
 		"0-9999999999", "0-4294967295", "9999999999999999999999", "1048577", "5-3", "1,1", "0-3,2", "8,0", "-1", "1-", "-", ",", "0,,1",
 		"a", "0-3-5", "0x1", "+1", "1_0", strings.Repeat("0,", 10_000),
 	} {
-		if set, err := Parse(text); err == nil || len(err.Error()) > 200 {
+		if set, err := ParseCPUs(text); err == nil || len(err.Error()) > 200 {
 			t.Errorf("%.40q: %d CPUs, %v", text, set.Size(), err)
 		}
 	}
 }
 
 // TestRangesAreNotExpanded counts what a list of a million CPUs allocates.
-func TestRangesAreNotExpanded(t *testing.T) {
-	all, err := Parse("0-1048575")
+func TestCPUsRangesAreNotExpanded(t *testing.T) {
+	all, err := ParseCPUs("0-1048575")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := testing.AllocsPerRun(10, func() {
-		set, _ := Parse("0-1048575")
+		set, _ := ParseCPUs("0-1048575")
 		if !set.Overlaps(all) {
 			t.Error("a set doesn't overlap itself")
 		}
@@ -41,7 +41,7 @@ func TestRangesAreNotExpanded(t *testing.T) {
 	}
 }
 
-func TestOverlaps(t *testing.T) {
+func TestCPUsOverlaps(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		want bool
@@ -49,8 +49,8 @@ func TestOverlaps(t *testing.T) {
 		{"", "", false}, {"0-3", "", false}, {"0-3", "4-7", false}, {"0-3", "3", true}, {"0,2,4", "1,3,5", false}, {"0,2,4-9", "1,3,8", true},
 		{"5", "0-10", true}, {"1048576", "0-5", false},
 	} {
-		a, err := Parse(test.a)
-		b, otherErr := Parse(test.b)
+		a, err := ParseCPUs(test.a)
+		b, otherErr := ParseCPUs(test.b)
 		if err != nil || otherErr != nil || a.Overlaps(b) != test.want || b.Overlaps(a) != test.want {
 			t.Errorf("%s and %s: overlap %t", test.a, test.b, a.Overlaps(b))
 		}
@@ -58,13 +58,13 @@ func TestOverlaps(t *testing.T) {
 }
 
 // FuzzParse compares lists of few CPUs with those that Kubernetes parses.
-func FuzzParse(f *testing.F) {
+func FuzzCPUsParse(f *testing.F) {
 	for _, seed := range []string{"", "0", "0-3,8", "0-9999999999", "5-3", "1,1", "0,,", "-", "1-2-3"} {
 		f.Add(seed, "2-4")
 	}
 	f.Fuzz(func(t *testing.T, one, other string) {
-		a, err := Parse(one)
-		b, otherErr := Parse(other)
+		a, err := ParseCPUs(one)
+		b, otherErr := ParseCPUs(other)
 		if err != nil || otherErr != nil || a.Size()+b.Size() > 10_000 {
 			return
 		}
@@ -80,12 +80,12 @@ func FuzzParse(f *testing.F) {
 }
 
 // TestWithout compares differences of lists with those of Kubernetes.
-func TestWithout(t *testing.T) {
+func TestCPUsWithout(t *testing.T) {
 	lists := []string{"", "0", "3", "0-9", "1,5", "1-2,5-6", "0,2,4-9", "2-3,7", "5-20"}
 	for _, a := range lists {
 		for _, b := range lists {
-			own, err := Parse(a)
-			other, otherErr := Parse(b)
+			own, err := ParseCPUs(a)
+			other, otherErr := ParseCPUs(b)
 			if err != nil || otherErr != nil {
 				t.Fatal(err, otherErr)
 			}

@@ -1,6 +1,4 @@
-// Package cpulist reads lists of CPUs in the format of Linux, such as "0-3,8", which pods send. It
-// never expands a range, so that a list takes no more memory than its text.
-package cpulist
+package result
 
 import (
 	"fmt"
@@ -9,29 +7,30 @@ import (
 )
 
 const (
-	// Max is above the number of any CPU that Linux knows.
-	Max = 1 << 20
-	// maxBytes bounds the text of a list.
-	maxBytes = 16 << 10
+	// MaxCPU is above the number of any CPU that Linux knows.
+	MaxCPU = 1 << 20
+	// maxCPUListBytes bounds the text of a list.
+	maxCPUListBytes = 16 << 10
 )
 
-// Set is a set of CPUs, as ranges in ascending order that don't overlap.
-type Set []span
+// CPUSet is a set of CPUs, as ranges in ascending order that don't overlap. Ranges are never expanded, so that a set takes
+// no more memory than the text that a pod sent.
+type CPUSet []cpuRange
 
-// span is a range of CPUs. It includes both ends.
-type span struct{ first, last int }
+// cpuRange is a range of CPUs. It includes both ends.
+type cpuRange struct{ first, last int }
 
-// Parse returns the CPUs of a list. The list must be in ascending order without duplicates, as the
-// kernel writes it. An empty text is an empty list.
-func Parse(text string) (Set, error) {
-	if len(text) > maxBytes {
+// ParseCPUs returns the CPUs of a list in the format of Linux, such as "0-3,8". The list must be in ascending order without
+// duplicates, as the kernel writes it. An empty text is an empty list.
+func ParseCPUs(text string) (CPUSet, error) {
+	if len(text) > maxCPUListBytes {
 		return nil, fmt.Errorf("list of CPUs with %d bytes", len(text))
 	}
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil, nil
 	}
-	var set Set
+	var set CPUSet
 	next := 0
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(part, "-")
@@ -40,17 +39,17 @@ func Parse(text string) (Set, error) {
 		}
 		first, err := strconv.ParseUint(from, 10, 32)
 		last, lastErr := strconv.ParseUint(to, 10, 32)
-		if err != nil || lastErr != nil || int(first) < next || last < first || last > Max {
+		if err != nil || lastErr != nil || int(first) < next || last < first || last > MaxCPU {
 			return nil, fmt.Errorf("list of CPUs with the range %.32q", part)
 		}
-		set = append(set, span{int(first), int(last)})
+		set = append(set, cpuRange{int(first), int(last)})
 		next = int(last) + 1
 	}
 	return set, nil
 }
 
 // Size returns the number of CPUs.
-func (s Set) Size() int {
+func (s CPUSet) Size() int {
 	n := 0
 	for _, r := range s {
 		n += r.last - r.first + 1
@@ -59,7 +58,7 @@ func (s Set) Size() int {
 }
 
 // Overlaps reports whether both sets have a CPU in common.
-func (s Set) Overlaps(other Set) bool {
+func (s CPUSet) Overlaps(other CPUSet) bool {
 	for i, j := 0, 0; i < len(s) && j < len(other); {
 		switch {
 		case s[i].last < other[j].first:
@@ -74,15 +73,15 @@ func (s Set) Overlaps(other Set) bool {
 }
 
 // Without returns the CPUs of the set that are not in another.
-func (s Set) Without(other Set) Set {
-	var rest Set
+func (s CPUSet) Without(other CPUSet) CPUSet {
+	var rest CPUSet
 	for _, r := range s {
 		for _, o := range other {
 			if o.last < r.first || r.last < o.first {
 				continue
 			}
 			if r.first < o.first {
-				rest = append(rest, span{r.first, o.first - 1})
+				rest = append(rest, cpuRange{r.first, o.first - 1})
 			}
 			r.first = o.last + 1
 		}
@@ -94,7 +93,7 @@ func (s Set) Without(other Set) Set {
 }
 
 // Contains reports whether a CPU is in the set.
-func (s Set) Contains(cpu int) bool {
+func (s CPUSet) Contains(cpu int) bool {
 	for _, r := range s {
 		if r.first <= cpu && cpu <= r.last {
 			return true
