@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
 // block holds the figures of one block of a report: those of a client, or of all merged.
 type block struct {
+	name              string // "client 0", or "merged"
 	concurrency       int64
 	microseconds      int64
 	counts            result.Counts
@@ -23,6 +26,7 @@ type block struct {
 
 func clientBlock(r *result.Result, c *result.Client) block {
 	b := block{
+		name:              "client " + strconv.Itoa(c.Index),
 		concurrency:       r.Run.Concurrency(r.Run.Connections),
 		microseconds:      c.DurationMicroseconds(),
 		counts:            c.Counts,
@@ -41,6 +45,7 @@ func mergedBlock(r *result.Result) block {
 		concurrency = r.Script.VirtualUsers
 	}
 	b := block{
+		name:              "merged",
 		concurrency:       concurrency,
 		microseconds:      r.DurationMicroseconds,
 		counts:            r.Merged.Counts,
@@ -62,11 +67,41 @@ func (b block) phase(p result.Phase) result.Summary {
 	return result.Summary{Count: b.counts.Succeeded()}
 }
 
-// writeAB writes a block as ab prints it: the same lines with the same units in
+// AB returns what ab would print for each client and, if there are several, for all merged; without a cluster, under the
+// heading of the summary.
+func AB(r *result.Result) []doc.Section {
+	if r.Run.Standalone {
+		return []doc.Section{{Title: "Summary", Blocks: []doc.Block{Meaning(&r.Run), abLines(r, mergedBlock(r))}}}
+	}
+	var all []doc.Section
+	for i := range r.Clients {
+		c := &r.Clients[i]
+		all = append(all, doc.Section{Title: fmt.Sprintf("Client %d on %s", c.Index, cmp.Or(c.Node, "unknown")), Blocks: []doc.Block{abLines(r, clientBlock(r, c))}})
+	}
+	if len(r.Clients) != 1 {
+		all = append(all, doc.Section{Title: fmt.Sprintf("All %d clients merged", len(r.Clients)), Blocks: []doc.Block{abLines(r, mergedBlock(r))}})
+	}
+	return all
+}
+
+// abWriter collects lines of ab's report.
+type abWriter struct{ doc.Preformatted }
+
+func (w *abWriter) printf(format string, args ...any) {
+	w.Preformatted = append(w.Preformatted, fmt.Sprintf(format, args...))
+}
+
+// row adds a line with a name.
+func (w *abWriter) row(name, format string, args ...any) {
+	w.printf("%s", strings.TrimRight(fmt.Sprintf("%-23s %s", name, fmt.Sprintf(format, args...)), " "))
+}
+
+// abLines returns a block as ab prints it: the same lines with the same units in
 // the same order (output_results in support/ab.c of Apache httpd 2.4), and further
-// counters between them. abDifferences lists what differs.
-func writeAB(w *paper, r *result.Result, b block) {
-	line := func(name, format string, args ...any) { line(w, name, format, args...) }
+// counters between them. ABDifferences lists what differs.
+func abLines(r *result.Result, b block) doc.Preformatted {
+	w := &abWriter{}
+	line := w.row
 	host, port, err := net.SplitHostPort(r.Environment.TargetAddress)
 	if err != nil {
 		host, port = r.Environment.TargetAddress, ""
@@ -80,9 +115,9 @@ func writeAB(w *paper, r *result.Result, b block) {
 	if r.Run.Streams > 0 {
 		line("HTTP Protocol:", "%s, %d streams on each connection", cmp.Or(r.Environment.HTTP, result.HTTP2), r.Run.Streams)
 	}
-	w.printf("\n")
+	w.printf("")
 	writeDocuments(line, r)
-	w.printf("\n")
+	w.printf("")
 	c := b.counts
 	seconds := float64(b.microseconds) / 1e6
 	if b.concurrency > 0 { // of a client of a script it isn't known
@@ -119,24 +154,27 @@ func writeAB(w *paper, r *result.Result, b block) {
 		writeToolTimes(w, b)
 	default:
 		writeConnectionTimes(w, b)
-		writePercentages(w, b)
+		total := b.phase(result.Total)
+		w.percentages("Percentage of the requests served within a certain time (ms)", &total, percentile.AB)
 	}
+	return w.Preformatted
 }
 
 // writeToolTimes writes what another load generator printed about the total time. Others aren't known.
-func writeToolTimes(w *paper, b block) {
+func writeToolTimes(w *abWriter, b block) {
 	s := b.phase(result.Total)
-	w.printf("\nConnection Times (ms), of %s as printed\n%-11s %9s %9s %9s %9s %9s\n", "the tool", "", "min", "mean", "[+/-sd]", "median", "max")
-	w.printf("%-11s %9s %9s %9s %9s %9s\n", "Total:", known(s.Min), known(int64(s.Mean())), known(s.StdDev), known(s.Percentiles[percentile.P50]), known(s.Max))
-	header := "\nPercentage of the requests served within a certain time (ms), of the tool as printed\n"
+	w.printf("")
+	w.printf("Connection Times (ms), of %s as printed", "the tool")
+	w.printf("%-11s %9s %9s %9s %9s %9s", "", "min", "mean", "[+/-sd]", "median", "max")
+	w.printf("%-11s %9s %9s %9s %9s %9s", "Total:", known(s.Min), known(int64(s.Mean())), known(s.StdDev), known(s.Percentiles[percentile.P50]), known(s.Max))
+	var known []percentile.Percentile
 	for _, p := range percentile.AB {
 		if s.Percentiles[p] != result.Unknown {
-			w.printf("%s %3s%% %10.3f\n", header, p, ms(s.Percentiles[p]))
-			header = ""
+			known = append(known, p)
 		}
 	}
-	if header == "" {
-		w.printf(" 100%% %10.3f (longest request)\n", ms(s.Max))
+	if len(known) > 0 {
+		w.percentages("Percentage of the requests served within a certain time (ms), of the tool as printed", &s, known)
 	}
 }
 
@@ -185,7 +223,7 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 
 // writeFailures writes ab's line of failed requests by kind, and a second one of
 // the other kinds that occurred.
-func writeFailures(w *paper, e result.ErrorCounts) {
+func writeFailures(w *abWriter, e result.ErrorCounts) {
 	if e.Total() == 0 {
 		return
 	}
@@ -199,17 +237,19 @@ func writeFailures(w *paper, e result.ErrorCounts) {
 			others = append(others, text)
 		}
 	}
-	w.printf("   (%s)\n", strings.Join(known, ", "))
+	w.printf("   (%s)", strings.Join(known, ", "))
 	if len(others) > 0 {
-		w.printf("   (%s)\n", strings.Join(others, ", "))
+		w.printf("   (%s)", strings.Join(others, ", "))
 	}
 }
 
-func writeConnectionTimes(w *paper, b block) {
-	w.printf("\nConnection Times (ms)\n%-11s %9s %9s %9s %9s %9s\n", "", "min", "mean", "[+/-sd]", "median", "max")
+func writeConnectionTimes(w *abWriter, b block) {
+	w.printf("")
+	w.printf("Connection Times (ms)")
+	w.printf("%-11s %9s %9s %9s %9s %9s", "", "min", "mean", "[+/-sd]", "median", "max")
 	row := func(name string, p result.Phase) {
 		s := b.phase(p)
-		w.printf("%-11s %9.3f %9.3f %9.3f %9.3f %9.3f\n", name,
+		w.printf("%-11s %9.3f %9.3f %9.3f %9.3f %9.3f", name,
 			ms(s.Min), s.Mean()/1000, sampleStdDev(s)/1000, ms(s.Percentiles[percentile.P50]), ms(s.Max))
 	}
 	row("Connect:", result.Connect)
@@ -234,11 +274,12 @@ func sampleStdDev(s result.Summary) float64 {
 	return float64(s.StdDev) * math.Sqrt(float64(s.Count)/float64(s.Count-1))
 }
 
-func writePercentages(w *paper, b block) {
-	w.printf("\nPercentage of the requests served within a certain time (ms)\n")
-	total := b.phase(result.Total)
-	for _, p := range percentile.AB {
-		w.printf(" %3s%% %10.3f\n", p, ms(total.Percentiles[p]))
+// percentages adds the times in which shares of the requests were served.
+func (w *abWriter) percentages(title string, s *result.Summary, of []percentile.Percentile) {
+	w.printf("")
+	w.printf("%s", title)
+	for _, p := range of {
+		w.printf(" %3s%% %10.3f", p, ms(s.Percentiles[p]))
 	}
-	w.printf(" 100%% %10.3f (longest request)\n", ms(total.Max))
+	w.printf(" 100%% %10.3f (longest request)", ms(s.Max))
 }

@@ -129,7 +129,7 @@ func measured(row *Row) Measured {
 
 // writeBenchstat writes a run as one measurement, with more percentiles than in a table.
 func writeBenchstat(w io.Writer, r *result.Result) error {
-	r = shown(r)
+	r = Shown(r)
 	row := NewRow(r.Run.Server, r)
 	m := measured(&row)
 	if total := r.Merged.Latencies.Get(result.Total); m.Omitted == "" && total.Count() > 0 {

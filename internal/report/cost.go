@@ -1,6 +1,7 @@
 package report
 
 import (
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -30,10 +31,12 @@ func costText(microseconds *float64, unit, unknown string) string {
 	return decimals(*microseconds, 1) + unit
 }
 
-// writeCost writes the CPU time per request next to the throughput.
-func writeCost(w *paper, r *result.Result) {
+// cost returns the CPU time per request next to the throughput.
+func cost(r *result.Result) doc.Facts {
 	c := costOf(r)
-	line(w, "CPU per request:", "target %s, clients %s", costText(c.Target, " µs", "unknown"), costText(c.Clients, " µs", "unknown"))
+	var f facts
+	f.add("CPU per request", "target %s, clients %s", costText(c.Target, " µs", "unknown"), costText(c.Clients, " µs", "unknown"))
+	return f.block()
 }
 
 // costCell returns the CPU time per request of the target and of the clients.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -76,7 +77,7 @@ func quoted(text string) string {
 // writeScriptText writes the script. data returns what its plots have in the place of a file, given the name and the
 // function that writes it.
 func writeScriptText(b *bytes.Buffer, r *result.Result, data func(name string, write func(io.Writer, *result.Result) error) (string, error)) error {
-	r = shown(r)
+	r = Shown(r)
 	panels := panelsOf(r)
 	latencies := r.Merged.Latencies.Get(result.Total).Count() > 0
 	if len(panels) == 0 && !latencies {
@@ -99,7 +100,7 @@ func writeScriptText(b *bytes.Buffer, r *result.Result, data func(name string, w
 		}
 	}
 	fmt.Fprintf(b, "set terminal svg noenhanced size 1000,%d background rgb 'white'\n", 60+300*rows)
-	fmt.Fprintf(b, "set multiplot layout %d,1 title %s\n", rows, quoted(fmt.Sprintf("%s: %s", nameOf(r), headline(r))))
+	fmt.Fprintf(b, "set multiplot layout %d,1 title %s\n", rows, quoted(fmt.Sprintf("%s: %s", nameOf(r), Headline(r))))
 	fmt.Fprint(b, "set grid\nset key outside right top noenhanced\nset lmargin at screen 0.10\nset rmargin at screen 0.80\n")
 	fmt.Fprint(b, "set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\nset xlabel 'seconds since the start'\n")
 	for i, p := range panels {
@@ -155,10 +156,10 @@ func panelsOf(r *result.Result) []panel {
 	build := func(label string, title func(name string) (string, bool)) panel {
 		p := panel{label: label}
 		for i, c := range columns {
-			text, wanted := title(c.name)
-			if wanted && slices.ContainsFunc(r.Series, func(s result.Second) bool { return s.Second+max(s.Seconds, 1) <= end && c.of(&s) != "" }) {
+			text, wanted := title(c.Name)
+			if wanted && slices.ContainsFunc(r.Series, func(s result.Second) bool { return s.Second+max(s.Seconds, 1) <= end && c.Of(&s) != "" }) {
 				values := fmt.Sprintf("$%d", i+1)
-				if c.name == "failed" {
+				if c.Name == "failed" {
 					values += "/$2" // a number, not a rate
 				}
 				p.curves = append(p.curves, curve{values, text})
@@ -197,8 +198,8 @@ func writeSeriesData(w io.Writer, r *result.Result) error {
 	if len(r.Series) == 0 {
 		return errNoSeries
 	}
-	r = shown(r)
-	return writeData(w, records(seriesColumns(r), r.Series))
+	r = Shown(r)
+	return writeData(w, doc.Records(r.Series, seriesColumns(r)...))
 }
 
 // writePercentilesData writes the percentile distribution of total times for gnuplot: as hgrm, but with a comment as

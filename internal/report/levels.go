@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -58,37 +57,45 @@ func UnitOfLoad(r *result.Result) string {
 	return r.Run.UsersOrConnections()
 }
 
-// writeLevels writes a row for each level of the load, and one for each step between levels: first what the clients
+// LevelTables returns a row for each level of the load, and one for each step between levels: first what the clients
 // measured, then what the target used.
-func writeLevels(w *paper, r *result.Result) {
-	held := heldUnit(r)
-	w.printf("Requests completed while a level was held.\n\n")
-	writeParts(w, held, levelsOf(r))
+func LevelTables(r *result.Result) []*doc.Table {
+	all := []*doc.Table{levelsTable(r)}
 	if r.Run.UserConnections > 0 {
-		w.printf("\nPages completed while a level was held. Hits are requests, of which a page has several.\n\n")
-		w.table(levelPagesTable(held, levelsOf(r)))
+		all = append(all, levelPagesTable(r))
 	}
 	if steps := stepsOf(r); len(steps) > 0 {
-		w.printf("\nRequests completed during a step from one level to the next.\n\n")
-		writeParts(w, held, steps)
+		all = append(all, partsTable("Requests completed during a step from one level to the next", r, steps))
 	}
-	w.printf("\nCPU is in percent of the limits; idle is the time of the CPUs that the target may use.\n\n")
-	writeUsage(w, r, held, allParts(r))
-	first := true
+	return append(all, usageTable(r))
+}
+
+// LevelFailures returns how requests failed in each part of the load.
+func LevelFailures(r *result.Result) doc.Paragraph {
+	var lines doc.Paragraph
 	for _, p := range allParts(r) {
 		var kinds []string
 		for k, n := range p.Errors.Occurred() {
 			kinds = append(kinds, fmt.Sprintf("%s %d", k, n))
 		}
-		if len(kinds) == 0 {
-			continue
+		if len(kinds) > 0 {
+			lines = append(lines, fmt.Sprintf("Failed at %s %s: %s", p.name(), UnitOfLoad(r), strings.Join(kinds, ", ")))
 		}
-		if first {
-			w.printf("\n")
-		}
-		first = false
-		w.printf("Failed at %s %s: %s\n", p.name(), UnitOfLoad(r), strings.Join(kinds, ", "))
 	}
+	return lines
+}
+
+// levels returns the tables with their captions above them.
+func levels(r *result.Result) doc.Section {
+	if len(r.Levels) == 0 {
+		return doc.Section{}
+	}
+	s := doc.Section{Title: "Levels"}
+	for _, t := range LevelTables(r) {
+		s.Add(doc.Paragraph{t.Caption + "."}, t)
+	}
+	s.Add(LevelFailures(r))
+	return s
 }
 
 // heldUnit returns the heading of the column of levels.
@@ -99,24 +106,29 @@ func heldUnit(r *result.Result) string {
 	return r.Run.UsersOrConnections()
 }
 
-func writeParts(w *paper, held string, parts []part) {
-	w.table(partsTable(held, parts))
+func levelsTable(r *result.Result) *doc.Table {
+	return partsTable("Requests completed while a level was held", r, levelsOf(r))
 }
 
-func partsTable(held string, parts []part) *Sheet {
-	t := NewTable(Words(held), "seconds", "requests/s", "kB/s", "mean ms", "p50 ms", "p90 ms", "p99 ms", "max ms", "requests", "failed", "failed %", "dropped")
-	for i := range parts {
-		p := &parts[i]
-		total := p.Total()
-		some := total.Count > 0
-		at := func(of percentile.Percentile) string { return msText(total.Percentiles[of], some) }
-		t.AppendRow(table.Row{
-			p.name(), p.End - p.Start, decimals(p.RequestsPerSecond(), 2), decimals(p.BytesPerSecond()/1024, 2), msText(int64(total.Mean()+0.5), some),
-			at(percentile.P50), at(percentile.P90), at(percentile.P99), msText(total.Max, some),
-			p.Requests, p.Errors.Total(), decimals(p.ErrorPercent(), 2), p.Dropped,
-		})
+func partsTable(caption string, r *result.Result, parts []part) *doc.Table {
+	latency := func(of func(*result.Summary) int64) func(*part) string {
+		return func(p *part) string {
+			s := p.Total()
+			return msText(of(&s), s.Count > 0)
+		}
 	}
-	return t
+	return doc.TableOf(caption, parts,
+		doc.Word(heldUnit(r), (*part).name),
+		doc.Number("seconds", func(p *part) string { return whole(p.End - p.Start) }),
+		doc.Number("requests/s", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
+		doc.Number("kB/s", func(p *part) string { return decimals(p.BytesPerSecond()/1024, 2) }),
+		doc.Number("mean ms", latency(meanOf)), doc.Number("p50 ms", latency(percentileOf(percentile.P50))), doc.Number("p90 ms", latency(percentileOf(percentile.P90))),
+		doc.Number("p99 ms", latency(percentileOf(percentile.P99))), doc.Number("max ms", latency(maxOf)),
+		doc.Number("requests", func(p *part) string { return whole(p.Requests) }),
+		doc.Number("failed", func(p *part) string { return whole(p.Errors.Total()) }),
+		doc.Number("failed %", func(p *part) string { return decimals(p.ErrorPercent(), 2) }),
+		doc.Number("dropped", func(p *part) string { return whole(p.Dropped) }),
+	)
 }
 
 // usageColumn is a figure of what the target or a client used in a part of the load; unknown is negative.
@@ -158,48 +170,52 @@ func usageColumns(r *result.Result) []usageColumn {
 	)
 }
 
-func writeUsage(w *paper, r *result.Result, held string, parts []part) {
-	columns := usageColumns(r)
-	headings := []any{Words(held)}
-	for _, c := range columns {
-		headings = append(headings, c.name)
+func usageTable(r *result.Result) *doc.Table {
+	fields := []doc.Field[part]{doc.Word(heldUnit(r), (*part).name)}
+	for _, c := range usageColumns(r) {
+		fields = append(fields, doc.Number(c.name, func(p *part) string {
+			value := c.of(p.Level)
+			return orDash(value >= 0, decimals(value, 1))
+		}))
 	}
-	t := NewTable(headings...)
-	for i := range parts {
-		row := table.Row{parts[i].name()}
-		for _, c := range columns {
-			value := c.of(parts[i].Level)
-			row = append(row, orDash(value >= 0, decimals(value, 1)))
-		}
-		t.AppendRow(row)
-	}
-	w.table(t)
+	return doc.TableOf("CPU is in percent of the limits; idle is the time of the CPUs that the target may use", allParts(r), fields...)
 }
 
-// writeBreakingPoints writes what ended the load early, if anything did, and a row for each breaking point.
-func writeBreakingPoints(w *paper, r *result.Result) {
-	unit := UnitOfLoad(r)
-	if s := r.Stop; s != nil {
-		w.printf("The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.\n\n", s.End, BreakingPointName(&s.BreakingPoint), s.Actual, s.Bound, s.Load(), unit)
+// BreakingPoints returns what ended the load early, if anything did, and a row for each breaking point.
+func BreakingPoints(r *result.Result) doc.Section {
+	if len(r.BreakingPoints) == 0 {
+		return doc.Section{}
 	}
-	w.table(breakingPointsTable(r))
+	s := doc.Section{Title: "Breaking points"}
+	if e := r.Stop; e != nil {
+		s.Add(doc.Paragraph{fmt.Sprintf("The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.", e.End, BreakingPointName(&e.BreakingPoint), e.Actual, e.Bound, e.Load(), UnitOfLoad(r))})
+	}
+	s.Add(breakingPointsTable(r))
+	return s
 }
 
-func breakingPointsTable(r *result.Result) *Sheet {
-	t := NewTable(Words("breaking point"), Words("bound"), UnitOfLoad(r), "second", Words("during"), Words("actual"))
-	for i := range r.BreakingPoints {
-		p := &r.BreakingPoints[i]
-		if !p.Reached {
-			t.AppendRow(table.Row{BreakingPointName(p), p.Bound, "none", "-", "-", "-"})
-			continue
-		}
-		during := "a level"
-		if p.Step {
-			during = "a step"
-		}
-		t.AppendRow(table.Row{BreakingPointName(p), p.Bound, p.Load(), p.Second, during, p.Actual})
+func breakingPointsTable(r *result.Result) *doc.Table {
+	reached := func(of func(*result.BreakingPoint) string) func(*result.BreakingPoint) string {
+		return func(p *result.BreakingPoint) string { return orDash(p.Reached, of(p)) }
 	}
-	return t
+	return doc.TableOf("Breaking points", r.BreakingPoints,
+		doc.Word("breaking point", BreakingPointName),
+		doc.Word("bound", func(p *result.BreakingPoint) string { return p.Bound }),
+		doc.Number(UnitOfLoad(r), func(p *result.BreakingPoint) string {
+			if !p.Reached {
+				return "none"
+			}
+			return whole(p.Load())
+		}),
+		doc.Number("second", reached(func(p *result.BreakingPoint) string { return whole(p.Second) })),
+		doc.Word("during", reached(func(p *result.BreakingPoint) string {
+			if p.Step {
+				return "a step"
+			}
+			return "a level"
+		})),
+		doc.Word("actual", reached(func(p *result.BreakingPoint) string { return p.Actual })),
+	)
 }
 
 var breakingPointNames = map[result.BreakingPointKind]string{

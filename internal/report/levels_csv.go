@@ -3,72 +3,68 @@ package report
 import (
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// levelColumn is a column of the levels of a load as CSV.
-type levelColumn = column[part]
-
-func levelColumns(r *result.Result) []levelColumn {
-	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
-	latency := func(name string, of func(s *result.Summary) int64) levelColumn {
-		return levelColumn{name, func(p *part) string {
+func levelColumns(r *result.Result) []doc.Field[part] {
+	latency := func(name string, of func(s *result.Summary) int64) doc.Field[part] {
+		return doc.Number(name, func(p *part) string {
 			total := p.Total()
 			if total.Count == 0 {
 				return ""
 			}
 			return msText(of(&total), true)
-		}}
+		})
 	}
-	columns := []levelColumn{
-		{"part", func(p *part) string {
+	columns := []doc.Field[part]{
+		doc.Number("part", func(p *part) string {
 			if p.step {
 				return "step"
 			}
 			return "level"
-		}},
-		{"unit", func(*part) string { return UnitOfLoad(r) }},
-		{"load_from", func(p *part) string {
+		}),
+		doc.Number("unit", func(*part) string { return UnitOfLoad(r) }),
+		doc.Number("load_from", func(p *part) string {
 			if p.step {
 				return whole(p.from)
 			}
 			return whole(p.Load())
-		}},
-		{"load", func(p *part) string { return whole(p.Load()) }},
-		{"start_seconds", func(p *part) string { return whole(p.Start) }},
-		{"end_seconds", func(p *part) string { return whole(p.End) }},
-		{"requests", func(p *part) string { return whole(p.Requests) }},
-		{"failed", func(p *part) string { return whole(p.Errors.Total()) }},
-		{"failed_percent", func(p *part) string { return decimals(p.ErrorPercent(), 4) }},
+		}),
+		doc.Number("load", func(p *part) string { return whole(p.Load()) }),
+		doc.Number("start_seconds", func(p *part) string { return whole(p.Start) }),
+		doc.Number("end_seconds", func(p *part) string { return whole(p.End) }),
+		doc.Number("requests", func(p *part) string { return whole(p.Requests) }),
+		doc.Number("failed", func(p *part) string { return whole(p.Errors.Total()) }),
+		doc.Number("failed_percent", func(p *part) string { return decimals(p.ErrorPercent(), 4) }),
 	}
 	for k := range result.ErrorKinds {
-		columns = append(columns, levelColumn{"failed_" + k.String(), func(p *part) string { return whole(p.Errors[k]) }})
+		columns = append(columns, doc.Number("failed_"+k.String(), func(p *part) string { return whole(p.Errors[k]) }))
 	}
 	columns = append(columns,
-		levelColumn{"dropped", func(p *part) string { return whole(p.Dropped) }},
-		levelColumn{"requests_per_second", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }},
-		levelColumn{"bytes_per_second", func(p *part) string { return decimals(p.BytesPerSecond(), 0) }},
-		latency("mean_ms", func(s *result.Summary) int64 { return int64(s.Mean() + 0.5) }),
+		doc.Number("dropped", func(p *part) string { return whole(p.Dropped) }),
+		doc.Number("requests_per_second", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
+		doc.Number("bytes_per_second", func(p *part) string { return decimals(p.BytesPerSecond(), 0) }),
+		latency("mean_ms", meanOf),
 	)
 	for _, p := range percentile.Common {
-		columns = append(columns, latency(strings.ToLower(p.Name())+"_ms", func(s *result.Summary) int64 { return s.Percentiles[p] }))
+		columns = append(columns, latency(strings.ToLower(p.Name())+"_ms", percentileOf(p)))
 	}
-	columns = append(columns, latency("max_ms", func(s *result.Summary) int64 { return s.Max }))
+	columns = append(columns, latency("max_ms", maxOf))
 	columns = append(columns, pageColumns(r)...)
 	for _, c := range usageColumns(r) {
-		columns = append(columns, levelColumn{c.csv, func(p *part) string {
+		columns = append(columns, doc.Number(c.csv, func(p *part) string {
 			value := c.of(p.Level)
 			if value < 0 {
 				return ""
 			}
 			return decimals(value, 1)
-		}})
+		}))
 	}
-	return append(columns, levelColumn{"breaking_points", func(p *part) string {
+	return append(columns, doc.Number("breaking_points", func(p *part) string {
 		var within []result.BreakingPoint
 		for _, point := range r.BreakingPoints {
 			if point.Second >= p.Start && point.Second < p.End {
@@ -76,7 +72,7 @@ func levelColumns(r *result.Result) []levelColumn {
 			}
 		}
 		return breakingPointsField(within)
-	}})
+	}))
 }
 
 // errNoLevels is the error of a result that has no table of levels.
@@ -88,6 +84,6 @@ func writeLevelsCSV(w io.Writer, r *result.Result) error {
 	if len(r.Levels)+len(r.Steps) == 0 {
 		return errNoLevels
 	}
-	r = shown(r)
-	return WriteCSV(w, records(levelColumns(r), allParts(r)))
+	r = Shown(r)
+	return doc.WriteCSV(w, doc.Records(allParts(r), levelColumns(r)...))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -13,8 +14,8 @@ import (
 // sparkWidth is the largest number of characters of a row of figures over time.
 const sparkWidth = 48
 
-// writeMainFigures writes the five most important figures in a line.
-func writeMainFigures(p *paper, r *result.Result) {
+// mainFigures returns the five most important figures in a line.
+func mainFigures(r *result.Result) string {
 	total := r.Merged.Latencies.Get(result.Total)
 	latency := func(of percentile.Percentile) string {
 		if total.Count() == 0 {
@@ -25,32 +26,32 @@ func writeMainFigures(p *paper, r *result.Result) {
 	text := fmt.Sprintf("%s requests/s, p50 %s, p99 %s, %s of %s failed", picture.Significant(r.RequestsPerSecond()), latency(percentile.P50), latency(percentile.P99),
 		picture.Count(r.Merged.Errors.Total()), picture.Count(r.Merged.Requests))
 	if limit := r.Environment.TargetCPULimit; r.Server != nil && limit > 0 {
-		text += fmt.Sprintf(", target CPU %.0f%% of %s", r.Server.CPUPercentOf(limit), cpuCount(limit))
+		text += fmt.Sprintf(", target CPU %.0f%% of %s", r.Server.CPUPercentOf(limit), CPUCount(limit))
 	}
-	p.printf("\n%s\n", text)
+	return text
 }
 
-// cpuCount returns a limit in words: "1 CPU", "0.25 CPUs".
-func cpuCount(millis int64) string {
+// CPUCount returns a limit in words: "1 CPU", "0.25 CPUs".
+func CPUCount(millis int64) string {
 	if millis == 1000 {
 		return "1 CPU"
 	}
 	return CPUs(millis) + " CPUs"
 }
 
-// writeOverTime writes a row for throughput, p99 and the target's CPU, if the result has figures of at least two points.
-func writeOverTime(p *paper, r *result.Result) {
+// overTime returns a row for throughput, p99 and the target's CPU, if the result has figures of at least two points.
+func overTime(r *result.Result) doc.Section {
 	if len(r.Series) < 2 {
-		return
+		return doc.Section{}
 	}
-	section(p, "Over time")
+	var f facts
 	row := func(name, unit string, of func(*result.Second) float64) {
 		values := make([]float64, len(r.Series))
 		for i := range r.Series {
 			values[i] = of(&r.Series[i])
 		}
 		if text := sparkline(values, unit); text != "" {
-			p.line(name+":", text)
+			f.add(name, "%s", text)
 		}
 	}
 	row("Requests/s", "", func(s *result.Second) float64 { return float64(s.Requests-s.Errors) / float64(max(1, s.Seconds)) })
@@ -68,6 +69,7 @@ func writeOverTime(p *paper, r *result.Result) {
 			return float64(s.ServerCPU) / float64(max(1, s.Seconds)) / 10 / float64(limit)
 		})
 	}
+	return doc.Section{Title: "Over time", Blocks: []doc.Block{f.block()}}
 }
 
 // sparkline returns a character for each figure, as high as the figure on a scale from 0 to the largest, with the least and the largest; empty without any.

@@ -48,12 +48,12 @@ func Write(w io.Writer, format string, r *result.Result) error { return reports.
 
 // WriteTable writes rows as a table in the format of that name.
 func WriteTable(w io.Writer, format string, rows []Row) error {
-	return tables.Write(w, format, shown(rows))
+	return tables.Write(w, format, Shown(rows))
 }
 
-// shown returns a copy of x in which all texts are printable. Texts from outside,
+// Shown returns a copy of x in which all texts are printable. Texts from outside,
 // such as a Server header, may hold what a terminal obeys rather than shows.
-func shown[T any](x T) T { return cleaned(reflect.ValueOf(x), printable.Text).Interface().(T) }
+func Shown[T any](x T) T { return cleaned(reflect.ValueOf(x), printable.Text).Interface().(T) }
 
 // cleaned returns a copy of a value in which clean was applied to the texts of exported fields, and to the keys of
 // maps. Values without such fields, such as histograms, are copied as they are.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -36,10 +37,9 @@ func listName(l *result.RequestList) string {
 	return fmt.Sprintf("%s of ConfigMap %s, key %s", number, cmp.Or(l.ConfigMap, "unknown"), cmp.Or(l.Key, "unknown"))
 }
 
-// writeMeaning writes what a latency is under the load, and how requests were chosen and
-// authenticated if that is out of the ordinary.
-func writeMeaning(w *paper, run *result.Run) {
-	w.printf("Latencies are %s.\n", latencyMeaning(run))
+// Meaning returns what a latency is under the load, and how requests were chosen and authenticated if that is out of the
+// ordinary.
+func Meaning(run *result.Run) doc.Paragraph {
 	var parts []string
 	switch {
 	case run.Sequential:
@@ -57,10 +57,11 @@ func writeMeaning(w *paper, run *result.Run) {
 	if run.Cookies {
 		parts = append(parts, "sent with the cookies that their connection received")
 	}
+	lines := doc.Paragraph{"Latencies are " + latencyMeaning(run) + "."}
 	if len(parts) > 0 {
-		w.printf("Requests are %s.\n", strings.Join(parts, ", and "))
+		lines = append(lines, "Requests are "+strings.Join(parts, ", and ")+".")
 	}
-	w.printf("\n")
+	return lines
 }
 
 // latencyMeaning returns what a latency is under the load.

@@ -1,64 +1,77 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeScript writes k6's metrics, each in a line with the figures that its kind has.
-func writeScript(w *paper, r *result.Result) {
+// Script returns k6's metrics, each in a line with the figures that its kind has.
+func Script(r *result.Result) doc.Section {
 	s := r.Script
-	line(w, "Virtual users:", "%d", s.VirtualUsers)
-	line(w, "Iterations:", "%d", s.Iterations)
-	if s.DroppedIterations > 0 {
-		line(w, "Dropped iterations:", "%d", s.DroppedIterations)
+	if s == nil {
+		return doc.Section{}
 	}
-	if s.MetricsOmitted > 0 {
-		line(w, "Omitted metrics:", "%d", s.MetricsOmitted)
-	}
-	if a := s.Abort; a != nil {
-		line(w, "Aborted:", "at second %d: %s", a.End, a)
-	}
-	for _, c := range s.Checks {
-		group := strings.ReplaceAll(strings.TrimPrefix(c.Group, "::"), "::", " / ")
-		if group != "" {
-			group += " / "
-		}
-		line(w, "Check:", "%s%s: %d passed, %d failed", group, c.Name, c.Passes, c.Fails)
-	}
-	if s.ChecksOmitted > 0 {
-		line(w, "Omitted check results:", "%d", s.ChecksOmitted)
-	}
-	writeSummaryFiles(w, s.Summary)
-	w.printf("\nk6's metrics over all clients, setup() and teardown() included\n")
+	f := ScriptFacts(s)
+	metrics := doc.List{}
 	width := 0
 	for i := range s.Metrics {
 		width = max(width, len(s.Metrics[i].Name))
 	}
 	for i := range s.Metrics {
 		m := &s.Metrics[i]
-		w.printf("  %-*s  %s\n", min(width, 60), m.Name, m.Figures())
+		metrics = append(metrics, fmt.Sprintf("%-*s  %s", min(width, 60), m.Name, m.Figures()))
 	}
+	return doc.Section{Title: "Script", Blocks: []doc.Block{f, doc.Paragraph{"k6's metrics over all clients, setup() and teardown() included"}, metrics}}
 }
 
-// writeSummaryFiles writes which files handleSummary() returned.
-func writeSummaryFiles(w *paper, s *result.ScriptSummary) {
+// ScriptFacts returns what a script did besides its metrics.
+func ScriptFacts(s *result.Script) doc.Facts {
+	var f facts
+	f.add("Virtual users", "%d", s.VirtualUsers)
+	f.add("Iterations", "%d", s.Iterations)
+	if s.DroppedIterations > 0 {
+		f.add("Dropped iterations", "%d", s.DroppedIterations)
+	}
+	if s.MetricsOmitted > 0 {
+		f.add("Omitted metrics", "%d", s.MetricsOmitted)
+	}
+	if a := s.Abort; a != nil {
+		f.add("Aborted", "at second %d: %s", a.End, a)
+	}
+	for _, c := range s.Checks {
+		group := strings.ReplaceAll(strings.TrimPrefix(c.Group, "::"), "::", " / ")
+		if group != "" {
+			group += " / "
+		}
+		f.add("Check", "%s%s: %d passed, %d failed", group, c.Name, c.Passes, c.Fails)
+	}
+	if s.ChecksOmitted > 0 {
+		f.add("Omitted check results", "%d", s.ChecksOmitted)
+	}
+	addSummaryFiles(&f, s.Summary)
+	return f.block()
+}
+
+// addSummaryFiles adds which files handleSummary() returned.
+func addSummaryFiles(f *facts, s *result.ScriptSummary) {
 	if s == nil {
 		return
 	}
 	if s.Error != "" {
-		line(w, "handleSummary() failed:", "%s", s.Error)
+		f.add("handleSummary() failed", "%s", s.Error)
 	}
 	for i := range s.Files {
-		f := &s.Files[i]
-		if f.Omitted != "" {
-			line(w, "File:", "%s (%d bytes) was not kept: %s", f.Name, f.Size, f.Omitted)
+		file := &s.Files[i]
+		if file.Omitted != "" {
+			f.add("File", "%s (%d bytes) was not kept: %s", file.Name, file.Size, file.Omitted)
 		} else {
-			line(w, "File:", "%s (%d bytes)", f.Name, f.Size)
+			f.add("File", "%s (%d bytes)", file.Name, file.Size)
 		}
 	}
 	if s.Omitted > 0 {
-		line(w, "Omitted files:", "%d", s.Omitted)
+		f.add("Omitted files", "%d", s.Omitted)
 	}
 }

@@ -7,40 +7,38 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// seriesColumn is a column of the seconds of the measurement.
-type seriesColumn = column[result.Second]
-
 // seriesColumns returns the columns of the series. Several seconds that were joined have the rates of a second, and
 // no percentiles, which can't be joined.
-func seriesColumns(r *result.Result) []seriesColumn {
-	whole := func(name string, of func(s *result.Second) int64) seriesColumn {
-		return seriesColumn{name, func(s *result.Second) string { return strconv.FormatInt(of(s), 10) }}
+func seriesColumns(r *result.Result) []doc.Field[result.Second] {
+	whole := func(name string, of func(s *result.Second) int64) doc.Field[result.Second] {
+		return doc.Number(name, func(s *result.Second) string { return strconv.FormatInt(of(s), 10) })
 	}
-	columns := []seriesColumn{
+	columns := []doc.Field[result.Second]{
 		whole("second", func(s *result.Second) int64 { return s.Second }),
 		whole("seconds", func(s *result.Second) int64 { return s.Seconds }),
 		whole("requests", func(s *result.Second) int64 { return s.Requests }),
 		whole("failed", func(s *result.Second) int64 { return s.Errors }),
 	}
-	counted := func(name string, of func(c *result.Counts) int64) seriesColumn {
-		return seriesColumn{name, func(s *result.Second) string {
+	counted := func(name string, of func(c *result.Counts) int64) doc.Field[result.Second] {
+		return doc.Number(name, func(s *result.Second) string {
 			if s.Counts == nil {
 				return ""
 			}
 			return strconv.FormatInt(of(s.Counts), 10)
-		}}
+		})
 	}
 	for k := range result.ErrorKinds {
 		columns = append(columns, counted("failed_"+k.String(), func(c *result.Counts) int64 { return c.Errors[k] }))
 	}
 	columns = append(columns,
 		counted("dropped", func(c *result.Counts) int64 { return c.Dropped }),
-		seriesColumn{"requests_per_second", func(s *result.Second) string { return perSecondText(s.Requests-s.Errors, s.Seconds, 2) }},
-		seriesColumn{"bytes_per_second", func(s *result.Second) string { return perSecondText(s.BytesReceived, s.Seconds, 0) }},
-		seriesColumn{"mean_ms", func(s *result.Second) string { return meanText(s, result.Total) }},
+		doc.Number("requests_per_second", func(s *result.Second) string { return perSecondText(s.Requests-s.Errors, s.Seconds, 2) }),
+		doc.Number("bytes_per_second", func(s *result.Second) string { return perSecondText(s.BytesReceived, s.Seconds, 0) }),
+		doc.Number("mean_ms", func(s *result.Second) string { return meanText(s, result.Total) }),
 	)
 	columns = append(columns, totalColumns()...)
 	for phase := range result.Phases {
@@ -49,42 +47,42 @@ func seriesColumns(r *result.Result) []seriesColumn {
 		}
 	}
 	for _, c := range usageColumns(r) {
-		columns = append(columns, seriesColumn{c.csv, func(s *result.Second) string {
+		columns = append(columns, doc.Number(c.csv, func(s *result.Second) string {
 			value := c.of(levelOf(s, len(r.Clients)))
 			if value < 0 {
 				return ""
 			}
 			return decimals(value, 1)
-		}})
+		}))
 	}
 	for _, c := range r.Containers() {
 		if c.Usage != nil && c.Usage.End.CompilerCPU > 0 { // a result of an earlier version has none
-			columns = append(columns, seriesColumn{"compiler_percent_" + c.Name, func(s *result.Second) string {
+			columns = append(columns, doc.Number("compiler_percent_"+c.Name, func(s *result.Second) string {
 				percent := compilerPercent(s, &c)
 				if percent < 0 {
 					return ""
 				}
 				return decimals(percent, 1)
-			}})
+			}))
 		}
 	}
 	return append(columns,
-		seriesColumn{"client_scheduling_latency_p99_ms", func(s *result.Second) string { return msText(s.ClientSchedulingLatencyP99, true) }},
-		seriesColumn{"client_gc_pause_max_ms", func(s *result.Second) string { return msText(s.ClientGCPauseMax, true) }},
+		doc.Number("client_scheduling_latency_p99_ms", func(s *result.Second) string { return msText(s.ClientSchedulingLatencyP99, true) }),
+		doc.Number("client_gc_pause_max_ms", func(s *result.Second) string { return msText(s.ClientGCPauseMax, true) }),
 	)
 }
 
 // totalColumns are the percentiles of the total times of successful requests.
-func totalColumns() []seriesColumn {
-	total := func(name string, of func(s *result.Second) int64) seriesColumn {
-		return seriesColumn{name, func(s *result.Second) string {
+func totalColumns() []doc.Field[result.Second] {
+	total := func(name string, of func(s *result.Second) int64) doc.Field[result.Second] {
+		return doc.Number(name, func(s *result.Second) string {
 			if of(s) == result.Unknown || s.Requests == s.Errors {
 				return ""
 			}
 			return msText(of(s), true)
-		}}
+		})
 	}
-	return []seriesColumn{
+	return []doc.Field[result.Second]{
 		total("p50_ms", func(s *result.Second) int64 { return s.P50 }),
 		total("p90_ms", func(s *result.Second) int64 { return s.P90 }),
 		total("p99_ms", func(s *result.Second) int64 { return s.P99 }),
@@ -93,26 +91,26 @@ func totalColumns() []seriesColumn {
 }
 
 // phaseColumns are the times of a phase of successful requests.
-func phaseColumns(phase result.Phase) []seriesColumn {
-	known := func(name string, of func(p *result.PhasePercentiles) int64) seriesColumn {
-		return seriesColumn{phase.String() + name, func(s *result.Second) string {
+func phaseColumns(phase result.Phase) []doc.Field[result.Second] {
+	known := func(name string, of func(p *result.PhasePercentiles) int64) doc.Field[result.Second] {
+		return doc.Number(phase.String()+name, func(s *result.Second) string {
 			if s.Phases == nil || s.Phases[phase].PhasePercentiles == nil {
 				return ""
 			}
 			return msText(of(s.Phases[phase].PhasePercentiles), true)
-		}}
+		})
 	}
-	return []seriesColumn{
-		{phase.String() + "_mean_ms", func(s *result.Second) string { return meanText(s, phase) }},
+	return []doc.Field[result.Second]{
+		doc.Number(phase.String()+"_mean_ms", func(s *result.Second) string { return meanText(s, phase) }),
 		known("_p50_ms", func(p *result.PhasePercentiles) int64 { return p.P50 }),
 		known("_p90_ms", func(p *result.PhasePercentiles) int64 { return p.P90 }),
 		known("_p99_ms", func(p *result.PhasePercentiles) int64 { return p.P99 }),
-		{phase.String() + "_max_ms", func(s *result.Second) string {
+		doc.Number(phase.String()+"_max_ms", func(s *result.Second) string {
 			if s.Phases == nil || s.Phases[phase].Count == 0 {
 				return ""
 			}
 			return msText(s.Phases[phase].Max, true)
-		}},
+		}),
 	}
 }
 
@@ -154,8 +152,8 @@ func writeSeriesCSV(w io.Writer, r *result.Result) error {
 	if len(r.Series) == 0 {
 		return errNoSeries
 	}
-	r = shown(r)
-	return WriteCSV(w, records(seriesColumns(r), r.Series))
+	r = Shown(r)
+	return doc.WriteCSV(w, doc.Records(r.Series, seriesColumns(r)...))
 }
 
 // distribution is the distribution of a phase over some requests.
@@ -194,25 +192,25 @@ func distributions(r *result.Result) []distribution {
 	return all
 }
 
-func distributionColumns() []column[distribution] {
-	columns := []column[distribution]{
-		{"of", func(d *distribution) string { return d.of }},
-		{"phase", func(d *distribution) string { return d.phase.String() }},
-		{"count", func(d *distribution) string { return strconv.FormatInt(d.Count, 10) }},
-		{"clamped", func(d *distribution) string { return strconv.FormatInt(d.Clamped, 10) }},
-		{"min_ms", func(d *distribution) string { return msText(d.Min, true) }},
-		{"mean_ms", func(d *distribution) string { return decimals(d.Mean()/1000, 3) }},
-		{"stddev_ms", func(d *distribution) string { return msText(d.StdDev, true) }},
+func distributionColumns() []doc.Field[distribution] {
+	columns := []doc.Field[distribution]{
+		doc.Number("of", func(d *distribution) string { return d.of }),
+		doc.Number("phase", func(d *distribution) string { return d.phase.String() }),
+		doc.Number("count", func(d *distribution) string { return strconv.FormatInt(d.Count, 10) }),
+		doc.Number("clamped", func(d *distribution) string { return strconv.FormatInt(d.Clamped, 10) }),
+		doc.Number("min_ms", func(d *distribution) string { return msText(d.Min, true) }),
+		doc.Number("mean_ms", func(d *distribution) string { return decimals(d.Mean()/1000, 3) }),
+		doc.Number("stddev_ms", func(d *distribution) string { return msText(d.StdDev, true) }),
 	}
 	for p := range percentile.Count {
-		columns = append(columns, column[distribution]{strings.ToLower(p.Name()) + "_ms", func(d *distribution) string {
+		columns = append(columns, doc.Number(strings.ToLower(p.Name())+"_ms", func(d *distribution) string {
 			if d.Percentiles[p] == result.Unknown {
 				return ""
 			}
 			return msText(d.Percentiles[p], true)
-		}})
+		}))
 	}
-	return append(columns, column[distribution]{"max_ms", func(d *distribution) string { return msText(d.Max, true) }})
+	return append(columns, doc.Number("max_ms", func(d *distribution) string { return msText(d.Max, true) }))
 }
 
 // errNoLatencies is the error of a result without a successful request.
@@ -224,5 +222,5 @@ func writePercentilesCSV(w io.Writer, r *result.Result) error {
 	if len(all) == 0 {
 		return errNoLatencies
 	}
-	return WriteCSV(w, records(distributionColumns(), all))
+	return doc.WriteCSV(w, doc.Records(all, distributionColumns()...))
 }

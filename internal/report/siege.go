@@ -1,18 +1,13 @@
 package report
 
 import (
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// siegeMeaning says whose terms the section has.
-const siegeMeaning = `Terms, units and definitions are those of siege's manual, over all clients. A transaction is
-a complete response, whatever its status. Times are of successful requests.`
-
-// writeSiege writes the summary that siege prints, in its terms and units (siege(1), "PERFORMANCE STATISTICS";
+// siege returns the summary that siege prints, in its terms and units (siege(1), "PERFORMANCE STATISTICS";
 // a MB has 1,048,576 bytes).
-func writeSiege(w *paper, r *result.Result) {
-	section(w, "In siege's terms")
-	w.printf("%s\n\n", siegeMeaning)
+func siege(r *result.Result) doc.Section {
 	c, times := r.Merged.Counts, siegeTimes(r)
 	transactions := siegeTransactions(c)
 	elapsed := float64(r.DurationMicroseconds) / 1e6
@@ -22,19 +17,24 @@ func writeSiege(w *paper, r *result.Result) {
 		}
 		return amount / by
 	}
+	var f facts
 	megabytes := float64(c.BytesReceived) / (1 << 20)
-	line(w, "Transactions:", "%d hits", transactions)
-	line(w, "Availability:", "%.2f %%", per(100*float64(transactions), float64(c.Requests)))
-	line(w, "Elapsed time:", "%.3f secs", elapsed)
-	line(w, "Data transferred:", "%.2f MB", megabytes)
-	line(w, "Response time:", "%.6f secs", times.Mean()/1e6)
-	line(w, "Transaction rate:", "%.2f trans/sec", per(float64(transactions), elapsed))
-	line(w, "Throughput:", "%.2f MB/sec", per(megabytes, elapsed))
-	line(w, "Concurrency:", "%.2f", per(float64(times.Sum)/1e6, elapsed))
-	line(w, "Successful transactions:", "%d", c.Succeeded())
-	line(w, "Failed transactions:", "%d", c.Errors.Total())
-	line(w, "Longest transaction:", "%.6f secs", float64(times.Max)/1e6)
-	line(w, "Shortest transaction:", "%.6f secs", float64(times.Min)/1e6)
+	f.add("Transactions", "%d hits", transactions)
+	f.add("Availability", "%.2f %%", per(100*float64(transactions), float64(c.Requests)))
+	f.add("Elapsed time", "%.3f secs", elapsed)
+	f.add("Data transferred", "%.2f MB", megabytes)
+	f.add("Response time", "%.6f secs", times.Mean()/1e6)
+	f.add("Transaction rate", "%.2f trans/sec", per(float64(transactions), elapsed))
+	f.add("Throughput", "%.2f MB/sec", per(megabytes, elapsed))
+	f.add("Concurrency", "%.2f", per(float64(times.Sum)/1e6, elapsed))
+	f.add("Successful transactions", "%d", c.Succeeded())
+	f.add("Failed transactions", "%d", c.Errors.Total())
+	f.add("Longest transaction", "%.6f secs", float64(times.Max)/1e6)
+	f.add("Shortest transaction", "%.6f secs", float64(times.Min)/1e6)
+	return doc.Section{Title: "In siege's terms", Blocks: []doc.Block{doc.Paragraph{
+		"Terms, units and definitions are those of siege's manual, over all clients. A transaction is",
+		"a complete response, whatever its status. Times are of successful requests.",
+	}, f.block()}}
 }
 
 // siegeTransactions returns the number of complete responses. Requests that failed otherwise are what siege's manual

@@ -9,18 +9,19 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
 // tableColumns are the columns of a table for people.
-var tableColumns = []any{
-	Words("run"), Words("connector"), Words("file"), Words("options"), "requests/s per client", "total",
-	"p50/p99/max ms per client", "merged", Words("failed per client"), "target CPU %", "CPU µs/request of target/clients", Words("valid"),
-}
+var tableColumns = slices.Concat(
+	doc.Words("run", "connector", "file", "options"), doc.Numbers("requests/s per client", "total", "p50/p99/max ms per client", "merged"),
+	doc.Words("failed per client"), doc.Numbers("target CPU %", "CPU µs/request of target/clients"), doc.Words("valid"),
+)
 
 // tableCells returns the cells of a row under tableColumns, and the note to which
 // the last of them refers by its number; empty for none.
-func tableCells(row *Row, number int) (cells []any, note string) {
+func tableCells(row *Row, number int) (cells []string, note string) {
 	rates, latencies, total, merged := "-", "-", "-", "-"
 	if row.Merged != nil {
 		rates = each(row.Clients, func(f Figures) string { return decimals(f.RequestsPerSecond, 2) })
@@ -28,7 +29,7 @@ func tableCells(row *Row, number int) (cells []any, note string) {
 		total, merged = decimals(row.Merged.RequestsPerSecond, 2), latencyCell(row.Merged.Latency)
 	}
 	valid, note := validCell(row, number)
-	return []any{
+	return []string{
 		row.Name, cmp.Or(row.Connector, "unknown"), filesCell(row), optionsCell(row), rates, total,
 		latencies, merged, failedCell(row), cpuCell(row.Containers), costCell(row.CPUPerRequest), valid,
 	}, note
@@ -200,35 +201,18 @@ func reasons(row *Row) string {
 	return strings.Join(invalidating(row.Findings, func(f result.Finding) string { return f.Reason + ": " + f.Message }), " ")
 }
 
-// writeTableText writes a line for each run or, on a terminal that is too narrow, a block of lines, and under them why
-// results aren't valid or aren't there.
-func writeTableText(w io.Writer, rows []Row) error {
-	return writeRuns(w, rows, func(s *Sheet) string { return s.Fit(Width(w)) }, "\n", func(text string) string { return text })
-}
-
-// writeTableMarkdown writes what the text has as a table of GitHub's Markdown, in which a backslash
-// keeps a line break.
-func writeTableMarkdown(w io.Writer, rows []Row) error {
-	return writeRuns(w, rows, func(s *Sheet) string { return s.RenderMarkdown() }, "\\\n", EscapeMarkdown)
-}
-
-func writeRuns(w io.Writer, rows []Row, render func(*Sheet) string, lineBreak string, escape func(string) string) error {
-	t := NewTable(tableColumns...)
-	var notes []string
+// tableOf returns a row for each run and, under them, why results aren't valid or aren't there.
+func tableOf(rows []Row) *doc.Document {
+	t := &doc.Table{Caption: "Runs", Columns: tableColumns}
+	var notes doc.Paragraph
 	for i := range rows {
 		cells, note := tableCells(&rows[i], len(notes)+1)
-		if note != "" {
-			notes = append(notes, escape(note))
+		if t.Rows = append(t.Rows, cells); note != "" {
+			notes = append(notes, note)
 		}
-		for i := range cells {
-			cells[i] = escape(cells[i].(string))
-		}
-		t.AppendRow(cells)
 	}
-	document := render(t) + "\n"
-	if len(notes) > 0 {
-		document += "\n" + strings.Join(notes, lineBreak) + "\n"
-	}
-	_, err := io.WriteString(w, document)
-	return err
+	return &doc.Document{Sections: []doc.Section{{Blocks: []doc.Block{t, notes}}}}
 }
+
+func writeTableText(w io.Writer, rows []Row) error     { return doc.WriteText(w, tableOf(rows)) }
+func writeTableMarkdown(w io.Writer, rows []Row) error { return doc.WriteMarkdown(w, tableOf(rows)) }

@@ -8,14 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// csvColumn is a column of a table as CSV. Values of several clients or containers are in one
+// csvColumns returns the columns of a table as CSV. Values of several clients or containers are in one
 // field, separated by spaces, clients in the order of their indexes. What is unknown is empty.
-type csvColumn = column[Row]
-
-func csvColumns() []csvColumn {
+func csvColumns() []doc.Field[Row] {
 	type figure struct {
 		name string
 		of   func(f *Figures) string
@@ -27,60 +26,62 @@ func csvColumns() []csvColumn {
 		{"max_ms", latencyField(func(l *RowLatency) int64 { return l.Max })},
 	}
 	columns := append(slices.Clone(declaredColumns),
-		csvColumn{"clients", ofResult(func(row *Row) string { return strconv.Itoa(len(row.Clients)) })},
-		csvColumn{"requests", ofMerged(func(f *Figures) string { return strconv.FormatInt(f.Requests, 10) })},
-		csvColumn{"failed", ofMerged(failedField)},
-		csvColumn{"failed_kinds", ofMerged(failedKindsField)},
+		doc.Number("clients", ofResult(func(row *Row) string { return strconv.Itoa(len(row.Clients)) })),
+		doc.Number("requests", ofMerged(func(f *Figures) string { return strconv.FormatInt(f.Requests, 10) })),
+		doc.Number("failed", ofMerged(failedField)),
+		doc.Number("failed_kinds", ofMerged(failedKindsField)),
 	)
 	for _, f := range figures {
-		columns = append(columns, csvColumn{f.name, ofMerged(f.of)})
+		columns = append(columns, doc.Number(f.name, ofMerged(f.of)))
 	}
 	for _, f := range append(figures, figure{"failed", failedField}) {
-		columns = append(columns, csvColumn{"client_" + f.name, ofClients(f.of)})
+		columns = append(columns, doc.Number("client_"+f.name, ofClients(f.of)))
 	}
 	for i := range result.ClientFigures {
 		if f := &result.ClientFigures[i]; f.CSV != "" {
-			columns = append(columns, csvColumn{f.CSV, ofClients(func(of *Figures) string { return valueOf(f, of.Usage, "", false) })})
+			columns = append(columns, doc.Number(f.CSV, ofClients(func(of *Figures) string { return valueOf(f, of.Usage, "", false) })))
 		}
 	}
 	for i := range result.Counters {
 		if f := &result.Counters[i]; f.CSV != "" {
-			columns = append(columns, csvColumn{f.CSV, ofMerged(func(of *Figures) string { return valueOf(f, &of.Counts, "", false) })})
+			columns = append(columns, doc.Number(f.CSV, ofMerged(func(of *Figures) string { return valueOf(f, &of.Counts, "", false) })))
 		}
 	}
 	return append(columns,
-		csvColumn{"target_cpu_percent", func(row *Row) string { return cpuField(row, false) }},
-		csvColumn{"backend_cpu_percent", func(row *Row) string { return cpuField(row, true) }},
-		csvColumn{"target_cpu_per_request_us", ofResult(func(row *Row) string { return costText(row.CPUPerRequest.Target, "", "") })},
-		csvColumn{"client_cpu_per_request_us", ofResult(func(row *Row) string { return costText(row.CPUPerRequest.Clients, "", "") })},
-		csvColumn{"breaking_points", ofResult(func(row *Row) string { return breakingPointsField(row.BreakingPoints) })},
-		csvColumn{"valid", ofResult(func(row *Row) string { return strconv.FormatBool(row.valid()) })},
-		csvColumn{"reason", func(row *Row) string { return cmp.Or(row.NoResult, reasons(row)) }},
+		doc.Number("target_cpu_percent", func(row *Row) string { return cpuField(row, false) }),
+		doc.Number("backend_cpu_percent", func(row *Row) string { return cpuField(row, true) }),
+		doc.Number("target_cpu_per_request_us", ofResult(func(row *Row) string { return costText(row.CPUPerRequest.Target, "", "") })),
+		doc.Number("client_cpu_per_request_us", ofResult(func(row *Row) string { return costText(row.CPUPerRequest.Clients, "", "") })),
+		doc.Number("breaking_points", ofResult(func(row *Row) string { return breakingPointsField(row.BreakingPoints) })),
+		doc.Number("valid", ofResult(func(row *Row) string { return strconv.FormatBool(row.valid()) })),
+		doc.Number("reason", func(row *Row) string { return cmp.Or(row.NoResult, reasons(row)) }),
 	)
 }
 
 // declaredColumns are the columns that need no result.
-var declaredColumns = []csvColumn{
-	{"namespace", func(row *Row) string { return row.Namespace }},
-	{"run", func(row *Row) string { return row.Name }},
-	{"connector", func(row *Row) string { return row.Connector }},
-	{"file", filesCell},
-	{"keep_alive", func(row *Row) string { return strconv.FormatBool(row.KeepAlive) }},
-	{"connections", func(row *Row) string { return strconv.FormatInt(row.Connections, 10) }},
-	{"asked_per_second", func(row *Row) string {
+var declaredColumns = []doc.Field[Row]{
+	doc.Number("namespace", func(row *Row) string { return row.Namespace }),
+	doc.Number("run", func(row *Row) string { return row.Name }),
+	doc.Number("connector", func(row *Row) string { return row.Connector }),
+	doc.Number("file", filesCell),
+	doc.Number("keep_alive", func(row *Row) string { return strconv.FormatBool(row.KeepAlive) }),
+	doc.Number("connections", func(row *Row) string { return strconv.FormatInt(row.Connections, 10) }),
+	doc.Number("asked_per_second", func(row *Row) string {
 		if row.TargetRatePerSecond == 0 {
 			return ""
 		}
 		return strconv.FormatInt(row.TargetRatePerSecond, 10)
-	}},
-	{"methods", func(row *Row) string { return strings.Join(methodsOf(row.Requests), " ") }}, // those of a list are unknown
-	{"authentication", func(row *Row) string { return row.Authentication }},
-	{"tls_protocol", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Protocol }},
-	{"tls_cipher", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Cipher }},
+	}),
+	doc.Number("methods", func(row *Row) string { return strings.Join(methodsOf(row.Requests), " ") }), // those of a list are unknown
+	doc.Number("authentication", func(row *Row) string { return row.Authentication }),
+	doc.Number("tls_protocol", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Protocol }),
+	doc.Number("tls_cipher", func(row *Row) string { return cmp.Or(row.TLS, &RowTLS{}).Cipher }),
 }
 
 // writeTableCSV writes a record for each run under a header.
-func writeTableCSV(w io.Writer, rows []Row) error { return WriteCSV(w, records(csvColumns(), rows)) }
+func writeTableCSV(w io.Writer, rows []Row) error {
+	return doc.WriteCSV(w, doc.Records(rows, csvColumns()...))
+}
 
 // ofResult returns a column that is empty without a result.
 func ofResult(of func(*Row) string) func(*Row) string {

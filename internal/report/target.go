@@ -5,48 +5,73 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// writeTarget writes what each container of the target used during the
-// measurement, with names if there are several.
-func writeTarget(w *paper, r *result.Result) {
+// Containers returns what each container of the target used during the measurement, the one that clients talk to first. The
+// groups have titles if there are several.
+func Containers(r *result.Result) (all []doc.Group) {
 	containers := r.Containers()
-	if shared := r.Environment.SharedCPULimit; shared > 0 {
-		line(w, "Shared limit:", "%s CPUs for all containers together", CPUs(shared))
-		w.printf("\n")
-	}
 	for i, c := range containers {
-		role := "clients talk to it"
-		if i > 0 {
-			role = "behind it"
-			w.printf("\n")
-		}
+		g := doc.Group{}
 		if len(containers) > 1 {
-			line(w, "Container:", "%s, %s", cmp.Or(c.Name, "unknown"), role)
+			g.Title = cmp.Or(c.Name, "unknown") + ", behind it"
+			if i == 0 {
+				g.Title = cmp.Or(c.Name, "unknown") + ", clients talk to it"
+			}
 		}
-		// The figures of the whole pod are with the server.
-		writeContainer(w, c, i == 0)
+		g.Blocks = []doc.Block{container(&c, i == 0).block()} // the figures of the whole pod are with the server
+		all = append(all, g)
 	}
+	return all
 }
 
-func writeContainer(w *paper, c result.Container, podWide bool) {
-	line(w, "CPUs:", "%s%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), coresOf(&c), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), CPUs(c.CPULimit))
+// SharedLimit returns the limit that all containers of the target have together, if they have one.
+func SharedLimit(r *result.Result) doc.Facts {
+	var f facts
+	if shared := r.Environment.SharedCPULimit; shared > 0 {
+		f.add("Shared limit", "%s CPUs for all containers together", CPUs(shared))
+	}
+	return f.block()
+}
+
+// target returns what the containers of the target used, with their names if there are several.
+func target(r *result.Result) doc.Section {
+	s := doc.Section{Title: "Target", Blocks: []doc.Block{SharedLimit(r)}}
+	for i, c := range r.Containers() {
+		var f facts
+		if g := Containers(r)[i]; g.Title != "" {
+			f.add("Container", "%s", g.Title)
+		}
+		s.Add(append(f, container(&c, i == 0)...).block())
+	}
+	return s
+}
+
+func container(c *result.Container, podWide bool) facts {
+	var f facts
+	f.add("CPUs", "%s%s, %s; limit %s", cmp.Or(c.CPUs, "unknown"), coresOf(c), strings.ToLower(cmp.Or(c.CPUExclusivity, "unknown")), CPUs(c.CPULimit))
 	if c.Usage == nil {
-		line(w, "Usage:", "not available")
-		return
+		f.add("Usage", "not available")
+		return f
 	}
 	spent := c.Usage.Spent()
-	line(w, "CPU:", "%.1f%% of the limit on average, %.1f%% in the peak second", c.Usage.CPUPercentOf(c.CPULimit), c.Usage.PeakCPUPercentOf(c.CPULimit))
-	line(w, "CPU time:", "%s user, %s system, in %s", secondsText(spent.UserCPU), secondsText(spent.SystemCPU), secondsText(spent.At))
-	line(w, "Memory:", "%.1f MiB peak RSS in the measurement, %.1f MiB since the start", mebibytes(c.Usage.PeakResident), mebibytes(spent.MaxResident))
-	writeFigures(w, result.ServerFigures, &spent, podWide)
+	f.add("CPU", "%.1f%% of the limit on average, %.1f%% in the peak second", c.Usage.CPUPercentOf(c.CPULimit), c.Usage.PeakCPUPercentOf(c.CPULimit))
+	f.add("CPU time", "%s user, %s system, in %s", secondsText(spent.UserCPU), secondsText(spent.SystemCPU), secondsText(spent.At))
+	f.add("Memory", "%.1f MiB peak RSS in the measurement, %.1f MiB since the start", mebibytes(c.Usage.PeakResident), mebibytes(spent.MaxResident))
+	addFigures(&f, result.ServerFigures, &spent, podWide, "unknown")
 	if spent.GCPauses != result.Unknown {
-		writeGarbageCollections(w, &spent)
+		f.add("GC pauses", "%d, %.3f ms total (%.2f%% of the time), %.3f ms longest", spent.GCPauses, ms(spent.GCPause),
+			100*float64(spent.GCPause)/float64(max(spent.At, 1)), ms(spent.GCPauseMax))
+		if spent.HeapUsed != result.Unknown {
+			f.add("Heap", "%.1f MiB after the last garbage collection", mebibytes(spent.HeapUsed))
+		}
 	}
 	if c.Usage.End.CompilerCPU > 0 { // a result of an earlier version has none
-		line(w, "Java compiler:", "%s of CPU time, %.1f%% of the container's", secondsText(spent.CompilerCPU), 100*float64(spent.CompilerCPU)/float64(max(spent.CPU(), 1)))
+		f.add("Java compiler", "%s of CPU time, %.1f%% of the container's", secondsText(spent.CompilerCPU), 100*float64(spent.CompilerCPU)/float64(max(spent.CPU(), 1)))
 	}
+	return f
 }
 
 // coresOf says whether a container's CPUs are all those of their cores. It returns "" if that is unknown.
@@ -60,43 +85,33 @@ func coresOf(c *result.Container) string {
 	return " (of the cores with CPUs " + c.Cores + ")"
 }
 
-// writeGarbageCollections writes what the Java virtual machines of a container logged.
-func writeGarbageCollections(w *paper, spent *result.ServerUsage) {
-	line(w, "GC pauses:", "%d, %.3f ms total (%.2f%% of the time), %.3f ms longest", spent.GCPauses, ms(spent.GCPause),
-		100*float64(spent.GCPause)/float64(max(spent.At, 1)), ms(spent.GCPauseMax))
-	if spent.HeapUsed != result.Unknown {
-		line(w, "Heap:", "%.1f MiB after the last garbage collection", mebibytes(spent.HeapUsed))
+// AroundTarget returns what happened around the target, if that is known.
+func AroundTarget(r *result.Result) doc.Section {
+	if r.NodeUsage == nil {
+		return doc.Section{}
 	}
+	return doc.Section{Title: "Around the target", Blocks: []doc.Block{aroundPod("The target's CPUs", r.NodeUsage, r.Environment.Governor)}}
 }
 
-// named is a text with a name.
-type named struct{ name, text string }
-
-// writeLines writes a line for each text, "unknown" for an empty one.
-func writeLines(w *paper, lines []named) {
-	for _, l := range lines {
-		line(w, l.name, "%s", cmp.Or(l.text, "unknown"))
-	}
-}
-
-// writeEnvironment writes the conditions under which the run was made.
-func writeEnvironment(w *paper, r *result.Result) {
+// Environment returns the conditions under which the run was made, with the text unknown for those that are.
+func Environment(r *result.Result, unknown string) doc.Section {
 	e := r.Environment
-	lines := []named{
-		{"Measured at:", measuredAt(r.Run.MeasurementTime)}, {"Run UID:", r.Run.UID}, {"Image:", r.Run.Image}, {"Image ID:", e.TargetImageID},
-	}
+	var f facts
+	f.addTexts(unknown,
+		doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Run UID", Value: r.Run.UID},
+		doc.Fact{Name: "Image", Value: r.Run.Image}, doc.Fact{Name: "Image ID", Value: e.TargetImageID})
 	for _, b := range e.Backends {
-		lines = append(lines, named{"Image of " + b.Name + ":", b.Image}, named{"Image ID of " + b.Name + ":", b.ImageID})
+		f.addTexts(unknown, doc.Fact{Name: "Image of " + b.Name, Value: b.Image}, doc.Fact{Name: "Image ID of " + b.Name, Value: b.ImageID})
 	}
-	writeLines(w, append(lines,
-		named{"Target node:", e.TargetNode},
-		named{"Server:", strings.Join(append([]string{e.ServerVersion}, e.Libraries...), ", ")},
-		named{"Connector:", e.Connector},
-		named{"Kernel:", e.Kernel},
-		named{"Container runtime:", e.ContainerRuntime},
-		named{"Kubelet:", e.Kubelet},
-		named{"Assay:", e.Assay},
-	))
+	f.addTexts(unknown,
+		doc.Fact{Name: "Target node", Value: e.TargetNode},
+		doc.Fact{Name: "Server", Value: strings.Join(append([]string{e.ServerVersion}, e.Libraries...), ", ")},
+		doc.Fact{Name: "Connector", Value: e.Connector},
+		doc.Fact{Name: "Kernel", Value: e.Kernel},
+		doc.Fact{Name: "Container runtime", Value: e.ContainerRuntime},
+		doc.Fact{Name: "Kubelet", Value: e.Kubelet},
+		doc.Fact{Name: "Assay", Value: e.Assay})
+	return doc.Section{Title: "Environment", Blocks: []doc.Block{f.block()}}
 }
 
 func measuredAt(t time.Time) string {
@@ -122,25 +137,29 @@ func CipherBits(suite string) int {
 	return 0
 }
 
-// writeTLS writes what was negotiated with the target, and how many connections resumed a session.
-func writeTLS(w *paper, r *result.Result) {
+// TLS returns what was negotiated with the target, and how many connections resumed a session.
+func TLS(r *result.Result) doc.Section {
+	if !usedTLS(r) {
+		return doc.Section{}
+	}
+	var f facts
 	if t := r.Environment.TLS; t != nil {
 		requested := "not requested"
 		if t.CertificateRequested {
 			requested = "requested"
 		}
-		writeLines(w, []named{{"Protocol:", t.Protocol}, {"Cipher suite:", t.Cipher}})
+		f.addTexts("unknown", doc.Fact{Name: "Protocol", Value: t.Protocol}, doc.Fact{Name: "Cipher suite", Value: t.Cipher})
 		if t.Group != "" {
-			line(w, "Key exchange:", "%s", t.Group)
+			f.add("Key exchange", "%s", t.Group)
 		}
-		writeLines(w, []named{{"Certificate:", t.Subject}, {"Issuer:", t.Issuer}})
-		line(w, "Key:", "%s, %d bits", cmp.Or(t.KeyAlgorithm, "unknown"), t.KeySize)
-		writeLines(w, []named{
-			{"Expires:", time.UnixMicro(t.NotAfter).UTC().Format(time.RFC3339)},
-			{"SHA-256 fingerprint:", t.Fingerprint},
-			{"Client certificate:", requested},
-		})
+		f.addTexts("unknown", doc.Fact{Name: "Certificate", Value: t.Subject}, doc.Fact{Name: "Issuer", Value: t.Issuer})
+		f.add("Key", "%s, %d bits", cmp.Or(t.KeyAlgorithm, "unknown"), t.KeySize)
+		f.addTexts("unknown",
+			doc.Fact{Name: "Expires", Value: time.UnixMicro(t.NotAfter).UTC().Format(time.RFC3339)},
+			doc.Fact{Name: "SHA-256 fingerprint", Value: t.Fingerprint},
+			doc.Fact{Name: "Client certificate", Value: requested})
 	}
 	c := r.Merged.Counts
-	line(w, "Sessions resumed:", "by %d of %d connections", c.TLSResumed, c.Connections)
+	f.add("Sessions resumed", "by %d of %d connections", c.TLSResumed, c.Connections)
+	return doc.Section{Title: "TLS", Blocks: []doc.Block{f.block()}}
 }

@@ -5,23 +5,24 @@ import (
 
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/percentile"
-	"github.com/assay-dev/assay/internal/report/html"
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
 )
 
-// script adds k6's metrics: trends with their percentiles, and the others with their values.
-func (b *builder) script() {
-	part := b.parts["Script"]
-	if part == nil {
-		return
+// script has k6's metrics: trends with their percentiles, and the others with their values.
+func script(r *result.Result) doc.Section {
+	if r.Script == nil {
+		return doc.Section{}
 	}
-	trends := &html.Table{Caption: "Trends", Columns: append(html.Words("metric", "unit"), html.Numbers("avg", "min")...)}
+	trends := &doc.Table{Caption: "Trends", Columns: append(doc.Words("metric", "unit"), doc.Numbers("avg", "min")...)}
 	for _, p := range percentile.Common {
-		trends.Columns = append(trends.Columns, html.Numbers("p"+p.String())...)
+		trends.Columns = append(trends.Columns, doc.Numbers("p"+p.String())...)
 	}
-	trends.Columns = append(trends.Columns, html.Numbers("max", "samples")...)
-	others := &html.Table{Caption: "Counters, gauges and rates", Columns: append(html.Words("metric", "kind", "unit"), html.Numbers("value", "min", "max", "samples")...)}
-	metrics := b.r.Script.Metrics
+	trends.Columns = append(trends.Columns, doc.Numbers("max", "samples")...)
+	others := &doc.Table{Caption: "Counters, gauges and rates", Columns: append(doc.Words("metric", "kind", "unit"), doc.Numbers("value", "min", "max", "samples")...)}
+	metrics := r.Script.Metrics
 	for i := range metrics {
 		m := &metrics[i]
 		low, high, samples := picture.Significant(m.Min), picture.Significant(m.Max), picture.Count(m.Samples)
@@ -44,14 +45,15 @@ func (b *builder) script() {
 			trends.Rows = append(trends.Rows, append(row, high, samples))
 		}
 	}
-	s := html.Section{ID: "script", Title: "Script", Question: "What did the script measure?", Blocks: []html.Block{{Facts: facts(part)}}}
-	s.Paragraphs = []string{"k6's metrics over all clients, setup() and teardown() included. The percentiles of a trend are of the merged values of all clients."}
-	for _, t := range []*html.Table{trends, others} {
+	s := doc.Section{ID: "script", Title: "Script", Question: "What did the script measure?", Blocks: []doc.Block{
+		doc.Paragraph{"k6's metrics over all clients, setup() and teardown() included. The percentiles of a trend are of the merged values of all clients."}, report.ScriptFacts(r.Script),
+	}}
+	for _, t := range []*doc.Table{trends, others} {
 		if len(t.Rows) > 0 {
-			s.Blocks = append(s.Blocks, html.Block{Table: t})
+			s.Add(t)
 		}
 	}
-	b.add(s)
+	return s
 }
 
 // exact returns a whole number with all of its digits, and others with three.

@@ -93,9 +93,9 @@ func WriteSVG(w io.Writer, name string, r *result.Result) error {
 	if p == nil {
 		return fmt.Errorf("%w: the result of %s has nothing for the picture %q", ErrNoPicture, subject(r), name)
 	}
-	color, text, thresholds := verdict(r)
+	v := verdict(r)
 	_, err := io.WriteString(w, p.SVG(picture.Caption{
-		Subject: strings.Trim(subject(r)+", "+r.Run.Server, ", "), Verdict: strings.TrimSpace(text + " " + thresholds.Text), VerdictColor: color, Date: date(r), Invalid: color == picture.Bad && len(reasons(r)) > 0,
+		Subject: strings.Trim(subject(r)+", "+r.Run.Server, ", "), Verdict: strings.TrimSpace(v.Text + " " + v.Addendum.Text), VerdictColor: picture.Color(v.Tone), Date: date(r), Invalid: invalid(r),
 	}))
 	return err
 }

@@ -1,39 +1,48 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// line writes a line with a name, its text aligned with that of other lines.
-func line(w *paper, name, format string, args ...any) {
-	w.line(name, fmt.Sprintf(format, args...))
+// facts are facts that are being collected.
+type facts []doc.Fact
+
+// add adds a fact.
+func (f *facts) add(name, format string, args ...any) {
+	*f = append(*f, doc.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 }
 
-// writeFigures writes the figures that have a label, those with the same label on
-// one line. Figures of the whole pod are only written if podWide is set.
-func writeFigures[T any](w *paper, table result.Table[T], figures *T, podWide bool) {
-	writeKnown(w, table, figures, podWide, "unknown")
+// addTexts adds facts, with the text unknown for those without a value.
+func (f *facts) addTexts(unknown string, texts ...doc.Fact) {
+	for _, t := range texts {
+		t.Value = cmp.Or(t.Value, unknown)
+		*f = append(*f, t)
+	}
 }
 
-// writeKnown is like writeFigures. Figures that are unknown have the given text, or are omitted if it is
-// empty.
-func writeKnown[T any](w *paper, table result.Table[T], figures *T, podWide bool, unknown string) {
+func (f facts) block() doc.Facts { return doc.Facts{Facts: f} }
+
+// addFigures adds the figures that have a label, those with the same label as one fact. Figures of the whole pod are only
+// added if podWide is set. Those that are unknown have the given text, or are omitted if it is empty.
+func addFigures[T any](f *facts, table result.Table[T], figures *T, podWide bool, unknown string) {
 	for i := 0; i < len(table); {
 		label := table[i].Label
 		var texts []string
 		for ; i < len(table) && table[i].Label == label; i++ {
-			if f := &table[i]; podWide || !f.PodWide {
-				if text := valueOf(f, figures, unknown, true); text != "" {
-					texts = append(texts, strings.TrimSpace(text+" "+f.Part))
+			if figure := &table[i]; podWide || !figure.PodWide {
+				if text := valueOf(figure, figures, unknown, true); text != "" {
+					texts = append(texts, strings.TrimSpace(text+" "+figure.Part))
 				}
 			}
 		}
 		if label != "" && len(texts) > 0 {
-			line(w, label+":", "%s", strings.Join(texts, ", "))
+			f.add(label, "%s", strings.Join(texts, ", "))
 		}
 	}
 }
@@ -66,13 +75,18 @@ func valueOf[T any](f *result.Figure[T], figures *T, unknown string, withUnit bo
 
 func decimals(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }
 
+func whole(n int64) string { return strconv.FormatInt(n, 10) }
+
 func ms(microseconds int64) float64 { return float64(microseconds) / 1000 }
 
 // msText returns a duration in microseconds as milliseconds with three decimals,
 // or a dash if there is none.
 func msText(microseconds int64, exists bool) string {
-	return orDash(exists, decimals(ms(microseconds), 3))
+	return orDash(exists, Milliseconds(microseconds))
 }
+
+// Milliseconds returns a duration in microseconds as milliseconds, without loss.
+func Milliseconds(microseconds int64) string { return decimals(ms(microseconds), 3) }
 
 func secondsText(microseconds int64) string { return decimals(float64(microseconds)/1e6, 3) + "s" }
 

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/steady"
+)
+
+// Clients returns what each client used, and how close together they started; without a cluster, what a load generator
+// costs.
+func Clients(r *result.Result) doc.Section {
+	if r.Run.Standalone {
+		s := doc.Section{Title: "Client"}
+		for i := range r.Clients {
+			s.Add(ownUsage(r, &r.Clients[i]))
+		}
+		return s
+	}
+	limit := r.Environment.ClientCPULimit
+	fields := append(clientFields(), doc.Number("CPU %", func(c *result.Client) string { return decimals(c.CPUPercentOf(limit), 1) }))
+	for i := range result.ClientFigures {
+		if f := &result.ClientFigures[i]; f.Column != "" {
+			fields = append(fields, doc.Number(f.Column+" "+units[f.Unit].name, func(c *result.Client) string { return valueOf(f, &c.Usage, "-", false) }))
+		}
+	}
+	fields = append(fields,
+		doc.Number("start skew ms", func(c *result.Client) string { return msText(c.StartSkewMicroseconds, true) }),
+		doc.Number("clock error ms", func(c *result.Client) string { return msText(c.ClockErrorMicroseconds, true) }))
+	var f facts
+	f.add("Start skew", "%s ms between clients", msText(r.StartSkewMicroseconds(), true))
+	addWarmup(&f, r.Warmup)
+	return doc.Section{Title: "Clients", Blocks: []doc.Block{
+		doc.Paragraph{fmt.Sprintf("CPU is in percent of each client's limit of %s CPUs.", CPUs(limit))}, doc.TableOf("Clients", r.Clients, fields...), f.block(),
+	}}
+}
+
+// clientFields are the columns that name a client.
+func clientFields() []doc.Field[result.Client] {
+	return []doc.Field[result.Client]{
+		doc.Word("", func(c *result.Client) string { return "client " + strconv.Itoa(c.Index) }),
+		doc.Word("node", func(c *result.Client) string { return cmp.Or(c.Node, "unknown") }),
+	}
+}
+
+// addWarmup adds what was sent before the measurement and, if the warm-up was
+// to last until the target is steady, whether it became so and by which figures.
+func addWarmup(f *facts, warmup *result.Warmup) {
+	if warmup == nil {
+		f.add("Warm-up", "none")
+		return
+	}
+	f.add("Warm-up", "%d requests, %d failed, %d bytes in %s, not in the result",
+		warmup.Requests, warmup.Errors.Total(), warmup.BytesReceived, secondsText(warmup.DurationMicroseconds))
+	if warmup.Steady == nil {
+		return
+	}
+	reached := "NO"
+	if warmup.Steady.Reached {
+		reached = "yes"
+	}
+	f.add("Steady after it", "%s; %s", reached, steady.Describe(warmup.Steady))
+}
+
+// ownUsage returns what a client without a cluster used.
+func ownUsage(r *result.Result, c *result.Client) doc.Facts {
+	limit, usage := r.Environment.ClientCPULimit, c.Usage
+	var f facts
+	f.add("CPU", "%.1f%% of %s CPUs", c.CPUPercentOf(limit), CPUs(limit))
+	f.add("CPU time", "%s user, %s system, in %s", secondsText(usage.UserCPU), secondsText(usage.SystemCPU), secondsText(c.DurationMicroseconds()))
+	if c.Requests > 0 {
+		f.add("CPU per request", "%.1f µs", float64(usage.CPU())/float64(c.Requests))
+	}
+	addFigures(&f, result.ClientFigures, &usage, true, "unknown")
+	addWarmup(&f, r.Warmup)
+	f.addTexts("unknown", doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Machine", Value: c.Node}, doc.Fact{Name: "Assay", Value: r.Environment.Assay})
+	return f.block()
+}
+
+// clientNodeColumns are the columns of the table of what happened around the clients.
+var clientNodeColumns = []struct {
+	heading string
+	of      func(*result.NodeUsage) (value float64, decimals int)
+}{
+	{"others %", func(u *result.NodeUsage) (float64, int) { return u.CPUPercent(u.OtherCPU), 1 }},
+	{"idle %", func(u *result.NodeUsage) (float64, int) { return u.CPUPercent(u.Idle), 1 }},
+	{"steal %", func(u *result.NodeUsage) (float64, int) { return u.CPUPercent(u.Steal), 1 }},
+	{"soft IRQ %", func(u *result.NodeUsage) (float64, int) { return u.CPUPercent(u.SoftIRQ), 1 }},
+	{"run queue", func(u *result.NodeUsage) (float64, int) { return float64(u.RunQueue), 0 }},
+	{"retransmitted", func(u *result.NodeUsage) (float64, int) { return float64(u.SegmentsRetransmitted), 0 }},
+}
+
+// AroundClients returns what happened around each client, if that is known of any.
+func AroundClients(r *result.Result) doc.Section {
+	if r.Run.Standalone {
+		s := doc.Section{Title: "Around the client"}
+		for i := range r.Clients {
+			if around := r.Clients[i].NodeUsage; around != nil {
+				s.Add(aroundPod("The client's CPUs", around, ""))
+			}
+		}
+		return s
+	}
+	if !slices.ContainsFunc(r.Clients, func(c result.Client) bool { return c.NodeUsage != nil }) {
+		return doc.Section{}
+	}
+	fields := clientFields()
+	for _, column := range clientNodeColumns {
+		fields = append(fields, doc.Number(column.heading, func(c *result.Client) string {
+			if c.NodeUsage != nil {
+				if value, digits := column.of(c.NodeUsage); value != result.Unknown {
+					return decimals(value, digits)
+				}
+			}
+			return "-"
+		}))
+	}
+	return doc.Section{Title: "Around the clients", Blocks: []doc.Block{
+		doc.Paragraph{"CPU times are in percent of those of each client's CPUs."}, doc.TableOf("Around the clients", r.Clients, fields...),
+	}}
+}
+
+// aroundPod returns what happened around the target or a client. name is that of its CPUs.
+func aroundPod(name string, u *result.NodeUsage, governor string) doc.Facts {
+	var shares []string
+	for _, share := range []struct {
+		figure int64
+		part   string
+	}{
+		{u.Idle, "idle"}, {u.OtherCPU, "used by others and interrupts"}, {u.Steal, "stolen by the hypervisor"}, {u.IOWait, "waiting for disks"},
+	} {
+		if percent := u.CPUPercent(share.figure); percent != result.Unknown {
+			shares = append(shares, decimals(percent, 1)+"% "+share.part)
+		}
+	}
+	var f facts
+	if len(shares) > 0 {
+		f.add(name, "%s", strings.Join(shares, ", "))
+	}
+	if hard, soft := u.CPUPercent(u.HardIRQ), u.CPUPercent(u.SoftIRQ); hard != result.Unknown && soft != result.Unknown {
+		f.add("Interrupts", "%s%% hardware, %s%% software", decimals(hard, 1), decimals(soft, 1))
+	}
+	if governor != "" {
+		f.add("Frequency governor", "%s", governor)
+	}
+	addFigures(&f, result.NodeFigures, u, true, "")
+	if missing := u.Missing(); len(missing) > 0 {
+		f.add("Not available", "%s", strings.Join(missing, ", "))
+	}
+	return f.block()
+}

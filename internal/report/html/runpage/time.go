@@ -1,0 +1,123 @@
+package runpage
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/assay-dev/assay/internal/report/chart"
+	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html"
+	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// maxTableRows is the number of rows of the table over time from which on several points share a row.
+const maxTableRows = 120
+
+// overTime has the plots over time.
+func overTime(r *result.Result) doc.Section {
+	s := doc.Section{ID: "time", Title: "Over time", Question: "What happened, and what caused it?"}
+	t := chart.NewTimeline(r)
+	if t == nil {
+		s.Add(doc.Paragraph{"The result has no figures by time."})
+		return s
+	}
+	p := doc.Panels{
+		Hint:        fmt.Sprintf("%s points. Point at a plot, or focus one and use the arrow keys, to read its figures.", picture.Count(int64(t.Points()))),
+		FoldedTitle: "Memory, network, pauses and the nodes, on the same axis", Series: series(t),
+	}
+	open := 0
+	for i := range t.Lanes {
+		if !t.Lanes[i].Folded {
+			open = i
+		}
+	}
+	for i := range t.Lanes {
+		l := &t.Lanes[i]
+		axis := i == open || i == len(t.Lanes)-1
+		panel := doc.Panel{ID: l.ID, Name: l.Name, Drawing: html.Draw(func(width float64) *picture.Picture { return t.Draw(l, width, axis) })}
+		if l.Folded {
+			p.Folded = append(p.Folded, panel)
+		} else {
+			p.Panels = append(p.Panels, panel)
+		}
+	}
+	s.Add(captions(r, t), p, doc.Group{Title: "The same figures as a table", Folded: true, Blocks: []doc.Block{seriesTable(t)}})
+	return s
+}
+
+// captions says what the points are, and what is missing.
+func captions(r *result.Result, t *chart.Timeline) (texts doc.Paragraph) {
+	if n := t.Joined(); n > 1 {
+		texts = append(texts, fmt.Sprintf("The result was thinned to fit: a point is up to %d s. Where seconds were joined, their percentiles are not known: the lines have gaps, and the maximum stays.", n))
+	}
+	if t.Lane(chart.LaneHeat) != nil {
+		texts = append(texts, chart.HeatShades())
+	}
+	if t.CutShort > 0 {
+		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates; its latencies are those of the last requests that were answered.", picture.Significant(t.CutShort)))
+	}
+	if t.Points() <= 3 {
+		texts = append(texts, fmt.Sprintf("%s s measured.", picture.Significant(t.End)))
+	}
+	switch {
+	case r.Run.Standalone:
+	case r.Warmup == nil:
+		texts = append(texts, "There was no warm-up.")
+	default:
+		text := fmt.Sprintf("The warm-up took %s, drawn left of 0", picture.Unit(picture.Significant(t.Warmup), "s"))
+		if t.Warmup > -t.Start*(1+1e-9) {
+			text += " (cut short)"
+		}
+		text += "; its seconds are not in the result."
+		if len(t.Windows) > 0 {
+			text += " The hollow dots in it are the parts by which it was decided whether the target is steady."
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// seriesTable has the figures of the plots over time. If there are many points, a row has the largest figure of several.
+func seriesTable(t *chart.Timeline) *doc.Table {
+	every := (t.Points() + maxTableRows - 1) / maxTableRows
+	table := &doc.Table{Caption: "Figures of each point", Columns: doc.Words("from, " + picture.TimeUnit(t.End))}
+	if every > 1 {
+		table.Caption = fmt.Sprintf("The largest figure of each %d points", every)
+	}
+	var columns []*chart.Line
+	for i := range t.Lanes {
+		l := &t.Lanes[i]
+		if l.Heat != nil { // its lines are those of the lane of latencies
+			continue
+		}
+		for j := range l.Lines {
+			line := &l.Lines[j]
+			name := line.Name + ", " + l.Unit
+			switch {
+			case l.ID == chart.LaneLoad:
+				name = l.Name
+			case l.Unit == line.Name:
+				name = l.Unit
+			case l.Folded || l.ID == chart.LaneCPU || l.ID == chart.LaneClientCPU:
+				name = l.Name + ": " + line.Name
+			}
+			columns = append(columns, line)
+			table.Columns = append(table.Columns, doc.Numbers(name)...)
+		}
+	}
+	for from := 0; from < t.Points(); from += every {
+		row := []string{picture.Clock(t.Times[from], t.End)}
+		for _, line := range columns {
+			most := math.NaN()
+			for _, v := range line.Values[from:min(from+every, t.Points())] {
+				if !math.IsNaN(v) && !(v <= most) {
+					most = v
+				}
+			}
+			row = append(row, picture.Significant(most))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}

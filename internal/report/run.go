@@ -1,0 +1,79 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// writeText writes the report of a run for a terminal.
+func writeText(w io.Writer, r *result.Result) error {
+	if r.Run.Standalone {
+		return doc.WriteText(w, standalone(r))
+	}
+	return doc.WriteText(w, ofRun(r))
+}
+
+// ABDifferences describes how the blocks of AB differ from ab's own output.
+var ABDifferences = doc.Paragraph{
+	"Each block below has the lines of ab's report. Unlike in ab's, times in tables are in",
+	"milliseconds with three decimals, failed requests are in neither rates nor times,",
+	"Connect excludes the TLS handshake, and the percentiles of all clients come from",
+	"merged histograms.",
+}
+
+// ofRun returns the verdict and a table with a row for each client, then what ab would print for each client and, if there
+// are several, for all merged, and at last what ab cannot know: the target, the usage of the clients and the environment.
+func ofRun(r *result.Result) *doc.Document {
+	d := &doc.Document{
+		Title:   fmt.Sprintf("BenchmarkRun %s/%s: %s on %s", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown")),
+		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
+	}
+	d.Add(thresholds(r), doc.Section{Blocks: []doc.Block{doc.Paragraph{mainFigures(r)}}}, Summary(r), overTime(r), Pages(r), levels(r), BreakingPoints(r))
+	d.Add(Script(r), Arrivals(r), doc.Section{Blocks: []doc.Block{ABDifferences}})
+	d.Add(AB(r)...)
+	d.Add(siege(r), target(r), AroundTarget(r), TLS(r), Clients(r), AroundClients(r), Environment(r, "unknown"))
+	return d
+}
+
+// standalone returns the report of a client that ran without a cluster: the verdict, what ab would print, what the client
+// used.
+func standalone(r *result.Result) *doc.Document {
+	d := &doc.Document{
+		Title:   fmt.Sprintf("%s: load on %s", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown")),
+		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
+	}
+	d.Add(thresholds(r))
+	d.Add(AB(r)...)
+	d.Add(siege(r), Script(r), levels(r), BreakingPoints(r), TLS(r), Clients(r), AroundClients(r))
+	return d
+}
+
+// writeMarkdown writes what a pull request's comment should say of a run: the verdict and the findings, the thresholds, the
+// figures of all clients, and the levels of a load with stages.
+func writeMarkdown(w io.Writer, r *result.Result) error {
+	d := &doc.Document{
+		Title:   nameOf(r) + ": " + Headline(r),
+		Remarks: []string{cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, r.Environment.TargetAddress, "unknown")}, Findings: Findings(r),
+	}
+	cost := costOf(r)
+	summary := doc.Section{Title: "Summary", Blocks: []doc.Block{
+		doc.Paragraph{"Latencies are " + latencyMeaning(&r.Run) + "."}, summaryTable(r),
+		doc.Paragraph{fmt.Sprintf("CPU per request: target %s, clients %s", costText(cost.Target, " µs", "unknown"), costText(cost.Clients, " µs", "unknown"))},
+	}}
+	if a := r.Arrivals; a != nil {
+		summary.Add(doc.Paragraph{fmt.Sprintf("Target rate %s requests/s, achieved %s requests/s, %d dropped",
+			decimals(a.TargetRatePerSecond(), 2), decimals(a.AchievedPerSecond(r.Merged.Dropped), 2), r.Merged.Dropped)})
+	}
+	d.Add(thresholds(r), summary)
+	if len(r.Levels) > 0 {
+		d.Add(doc.Section{Title: "Levels", Blocks: []doc.Block{levelsTable(r)}})
+	}
+	if len(r.BreakingPoints) > 0 {
+		d.Add(doc.Section{Title: "Breaking points", Blocks: []doc.Block{breakingPointsTable(r)}})
+	}
+	return doc.WriteMarkdown(w, d)
+}

@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// Summary returns what latencies mean, a row for each client and one for all together, and what a request cost.
+func Summary(r *result.Result) doc.Section {
+	return doc.Section{Title: "Summary", Blocks: []doc.Block{Meaning(&r.Run), summaryTable(r), cost(r)}}
+}
+
+// blocks returns the figures of each client, and of all together.
+func blocks(r *result.Result) []block {
+	var all []block
+	for i := range r.Clients {
+		all = append(all, clientBlock(r, &r.Clients[i]))
+	}
+	return append(all, mergedBlock(r))
+}
+
+func summaryTable(r *result.Result) *doc.Table {
+	total := func(of func(total result.Summary, some bool) string) func(*block) string {
+		return func(b *block) string { return of(b.phase(result.Total), b.counts.Succeeded() > 0) }
+	}
+	return doc.TableOf("Summary", blocks(r),
+		doc.Word("", func(b *block) string { return b.name }),
+		doc.Number("requests/s", func(b *block) string { return decimals(b.requestsPerSecond, 2) }),
+		doc.Number("p50 ms", total(func(s result.Summary, some bool) string { return percentileText(s, percentile.P50, some) })),
+		doc.Number("p99 ms", total(func(s result.Summary, some bool) string { return percentileText(s, percentile.P99, some) })),
+		doc.Number("max ms", total(func(s result.Summary, some bool) string { return msText(s.Max, some) })),
+		doc.Number("requests", func(b *block) string { return whole(b.counts.Requests) }),
+		doc.Number("failed", func(b *block) string { return whole(b.counts.Errors.Total()) }),
+	)
+}
+
+// percentileText returns a percentile in ms, or - if it is unknown.
+func percentileText(s result.Summary, p percentile.Percentile, exists bool) string {
+	return msText(s.Percentiles[p], exists && s.Percentiles[p] != result.Unknown)
+}
+
+// Arrivals returns how well an open load kept its rate and, next to the response times, which are measured from the
+// intended start times, the service times.
+func Arrivals(r *result.Result) doc.Section {
+	a, dropped := r.Arrivals, r.Merged.Dropped
+	if a == nil {
+		return doc.Section{}
+	}
+	type row struct {
+		name  string
+		phase result.Phase
+	}
+	latency := func(of func(*result.Histogram) int64) func(*row) string {
+		return func(x *row) string {
+			h := r.Merged.Latencies.Get(x.phase)
+			return msText(of(h), h.Count() > 0)
+		}
+	}
+	fields := []doc.Field[row]{doc.Word("", func(x *row) string { return x.name })}
+	for _, p := range percentile.Common {
+		fields = append(fields, doc.Number(fmt.Sprintf("p%s ms", p), latency(func(h *result.Histogram) int64 { return h.Percentile(p.Percent()) })))
+	}
+	fields = append(fields, doc.Number("max ms", latency(func(h *result.Histogram) int64 { return h.Max() })))
+	return doc.Section{Title: "Arrivals", Blocks: []doc.Block{
+		doc.Paragraph{
+			fmt.Sprintf("Target rate: %s requests/s, %d total", decimals(a.TargetRatePerSecond(), 2), a.Due),
+			fmt.Sprintf("Achieved:    %s requests/s, %d dropped", decimals(a.AchievedPerSecond(dropped), 2), dropped),
+		},
+		doc.TableOf("Arrivals", []row{{"start delay", result.Delay}, {"service time", result.Service}, {"response time", result.Total}}, fields...),
+	}}
+}
