@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/pods"
 )
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
@@ -129,7 +130,7 @@ func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, re
 // stop terminates a pod and keeps it: the kubelet stops a pod whose deadline has passed.
 func (r *Reconciler) stop(ctx context.Context, pod *corev1.Pod) error {
 	stopped := pod.DeepCopy()
-	stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(run.StopDeadline))
+	stopped.Spec.ActiveDeadlineSeconds = ptr.To(int64(pods.StopDeadline))
 	if err := r.Patch(ctx, stopped, client.MergeFrom(pod)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("stop pod %s: %w", pod.Name, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -44,8 +45,8 @@ func (b *bench) wantState(reason, message string) {
 // run of the same lane nor one of another lane waits for it.
 func TestReconcileWaitsForNoCallOfAnotherRun(t *testing.T) {
 	first := newBench(t)
-	lane := first.run.Spec.Lane
-	same, other := first.with(lane), first.with(lane+"-other")
+	name := first.run.Spec.Lane
+	same, other := first.with(name), first.with(name+"-other")
 	first.hadItsTurn(same)
 	called, answer, done := make(chan bool), make(chan bool), make(chan error)
 	first.intercept(interceptor.Funcs{SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object, options ...client.SubResourceUpdateOption) error {
@@ -174,14 +175,14 @@ func TestReconcileKeepsTheLaneOfAnUnansweredAdmission(t *testing.T) {
 // namespace come first. That run found the lane held: it must be reconciled again.
 func TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted(t *testing.T) {
 	first := newBench(t)
-	lane := first.run.Spec.Lane
+	name := first.run.Spec.Lane
 	first.freed = make(chan event.TypedGenericEvent[string], 1)
 	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 		return errKilled
 	}})
 	first.killed()
 	restore()
-	second := first.with(lane)
+	second := first.with(name)
 	first.hadItsTurn(first)
 	second.reconcile()
 	second.wantState(v1alpha1.ReasonQueued, "hold the lane")
@@ -189,7 +190,7 @@ func TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted(t *testing.T) {
 	first.wantState(v1alpha1.ReasonQueued, "")
 	select {
 	case e := <-first.freed:
-		if e.Object != lane {
+		if e.Object != name {
 			t.Errorf("lane %s is free", e.Object)
 		}
 	default:
@@ -258,7 +259,7 @@ func TestReconcileGivesUpTheLaneOfARunThatCanNotBeObserved(t *testing.T) {
 // namespace, though its run is younger.
 func TestTurnsSurviveARestart(t *testing.T) {
 	first := newBench(t)
-	lane := first.run.Spec.Lane
+	name := first.run.Spec.Lane
 	first.reconcile()
 	first.wantState(v1alpha1.ReasonStarting, "")
 	first.podsRun()
@@ -271,10 +272,10 @@ func TestTurnsSurviveARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again := wrapper.NewRun(first.run.Namespace, "again", "image:1").Lane(lane).Obj()
+	again := wrapper.NewRun(first.run.Namespace, "again", "image:1").Lane(name).Obj()
 	mustCreate(t, again)
-	fresh := newBench(t, func(w *wrapper.Run) { w.Lane(lane) }) // the manager that follows
-	position := func(br *v1alpha1.BenchmarkRun) run.Position {
+	fresh := newBench(t, func(w *wrapper.Run) { w.Lane(name) }) // the manager that follows
+	position := func(br *v1alpha1.BenchmarkRun) lane.Position {
 		var o run.Observed
 		if err := fresh.observePosition(t.Context(), br, &o); err != nil {
 			t.Fatal(err)
@@ -314,7 +315,7 @@ func TestAForeignFinalizerDoesNotHoldALane(t *testing.T) {
 	first.hadItsTurn(second)
 	second.reconcile()
 	second.wantState(v1alpha1.ReasonQueued, "1 runs are ahead")
-	first.clock.SetTime(time.Now().Add(run.PodReleaseTimeout + time.Minute))
+	first.clock.SetTime(time.Now().Add(lane.ReleaseTimeout + time.Minute))
 	first.reconcile()
 	first.wantState(v1alpha1.ReasonNameConflict, "example.org/forever")
 	second.reconcile()

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // CacheOptions returns what the manager's cache holds: all runs, and of pods, Jobs and ConfigMaps
@@ -59,7 +59,7 @@ func trim(obj any) (any, error) {
 // metrics need. The status of such a run is never written from the cache; see writeFinished.
 func trimRun(obj any) (any, error) {
 	br, ok := obj.(*v1alpha1.BenchmarkRun)
-	if !ok || !run.IsFinished(br) || br.Status.Verdict == "" { // without a verdict it is trimmed
+	if !ok || !state.IsFinished(br) || br.Status.Verdict == "" { // without a verdict it is trimmed
 		return trim(obj)
 	}
 	br.Labels, br.Annotations = nil, nil // users' own

@@ -19,6 +19,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -86,8 +88,8 @@ func TestTrimmedRunsAreCleanedUpAlike(t *testing.T) {
 			if want.Expire != got.Expire || want.Release != got.Release || want.RequeueAfter != got.RequeueAfter || len(want.Stop) != len(got.Stop) {
 				t.Errorf("want %+v, got %+v", want, got)
 			}
-			if run.State(cached) != run.State(br) || run.LeftLane(cached, now) != run.LeftLane(br, now) || cached.Spec.Lane != br.Spec.Lane {
-				t.Errorf("state %s, want %s", run.State(cached), run.State(br))
+			if state.Of(cached) != state.Of(br) || lane.HasLeft(cached, now) != lane.HasLeft(br, now) || cached.Spec.Lane != br.Spec.Lane {
+				t.Errorf("state %s, want %s", state.Of(cached), state.Of(br))
 			}
 			again := trimmed(t, cached)
 			if diff := cmp.Diff(cached, again); diff != "" {

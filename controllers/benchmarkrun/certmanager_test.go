@@ -22,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -99,7 +100,7 @@ func certManagerIsMissing(t *testing.T) {
 func certManagerIsMissingAfterARestart(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	b.reload()
-	plan := run.Decide(b.run, &run.Observed{Position: run.Position{Free: true}, CA: b.CA()}, b.clock.Now())
+	plan := run.Decide(b.run, &run.Observed{Position: lane.Position{Free: true}, CA: b.CA()}, b.clock.Now())
 	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || refusal == nil || !run.KindMissing(refusal.Err) {
 		t.Fatal(refusal, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -148,7 +149,7 @@ func (r *Reconciler) settleUnobserved(ctx context.Context, br *v1alpha1.Benchmar
 	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(br), live)
 	switch {
 	case err != nil:
-	case found && live.UID == br.UID && run.IsAdmitted(live):
+	case found && live.UID == br.UID && state.IsAdmitted(live):
 		r.lanes.note(live)
 	default:
 		r.release(ctx, br)
@@ -177,7 +178,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	br := &v1alpha1.BenchmarkRun{}
 	err := r.Get(ctx, name, br)
 	switch {
-	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero() && !run.HasFinalizer(br):
+	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero() && !state.HasFinalizer(br):
 		if uid, known := r.uids.LoadAndDelete(name); known {
 			r.Sessions.Forget(string(uid.(types.UID)))
 			r.configs.Delete(uid)
@@ -201,7 +202,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	}
 	r.uids.Store(name, br.UID)
 	r.names.Store(br.UID, name)
-	if run.IsOver(br) {
+	if state.IsOver(br) {
 		r.configs.Delete(br.UID)
 		r.nodes.Delete(br.UID)
 		r.unstored.Delete(br.UID)
@@ -248,7 +249,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	if equality.Semantic.DeepEqual(br.Status, plan.Status) {
 		return nil
 	}
-	if run.IsFinished(br) {
+	if state.IsFinished(br) {
 		return r.writeFinished(ctx, br, plan)
 	}
 	updated := br.DeepCopy()

@@ -16,7 +16,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -82,7 +83,7 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 
 // identityIn returns the identity of a pod in a run, or false if it may not speak for the run.
 func identityIn(br *v1alpha1.BenchmarkRun, pod *corev1.Pod) (manager.Identity, bool) {
-	if br.Status.Children == nil || !run.IsAdmitted(br) || run.IsFinished(br) || !br.DeletionTimestamp.IsZero() {
+	if br.Status.Children == nil || !state.IsAdmitted(br) || state.IsFinished(br) || !br.DeletionTimestamp.IsZero() {
 		return manager.Identity{}, false
 	}
 	identity := manager.Identity{Run: string(br.UID), Pod: pod.Name, PodUID: string(pod.UID), Node: pod.Spec.NodeName}
@@ -109,7 +110,7 @@ func (i *Identifier) checkUnique(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	}
 	for n := range others.Items {
 		other := &others.Items[n]
-		if _, ok := manifest.ClientIndex(br, br.Status.Children.ClientJobUID, other); ok && other.UID != pod.UID && !run.PodEnded(other) {
+		if _, ok := manifest.ClientIndex(br, br.Status.Children.ClientJobUID, other); ok && other.UID != pod.UID && !pods.Ended(other) {
 			return fmt.Errorf("%w: pods %s and %s both claim to be client %d", manager.ErrForbidden, pod.Name, other.Name, identity.Index)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 const (
@@ -50,7 +51,7 @@ type laneState struct {
 }
 
 func laneIndex(obj client.Object) []string {
-	if br := obj.(*v1alpha1.BenchmarkRun); !run.IsFinished(br) {
+	if br := obj.(*v1alpha1.BenchmarkRun); !state.IsFinished(br) {
 		return []string{br.Spec.Lane}
 	}
 	return nil
@@ -96,7 +97,7 @@ func (l *lanes) admitted(br *v1alpha1.BenchmarkRun) bool {
 		return false
 	}
 	last := s.written[br.UID]
-	return last != nil && run.IsAdmitted(last) && !newer(br, last)
+	return last != nil && state.IsAdmitted(last) && !newer(br, last)
 }
 
 // newer reports whether a run in the cache is of a later version than as this manager wrote it: a run that
@@ -123,14 +124,14 @@ func (l *lanes) release(br *v1alpha1.BenchmarkRun) bool {
 		return false
 	}
 	s.reserved = ""
-	if run.IsAdmitted(s.written[br.UID]) { // by reserve
+	if state.IsAdmitted(s.written[br.UID]) { // by reserve
 		delete(s.written, br.UID)
 	}
 	return true
 }
 
 func (s *laneState) purge(now time.Time) {
-	maps.DeleteFunc(s.written, func(_ types.UID, br *v1alpha1.BenchmarkRun) bool { return run.LeftLane(br, now) })
+	maps.DeleteFunc(s.written, func(_ types.UID, br *v1alpha1.BenchmarkRun) bool { return lane.HasLeft(br, now) })
 }
 
 // note remembers a run as it was written. One that was never admitted can't hold the lane.
@@ -141,7 +142,7 @@ func (l *lanes) note(br *v1alpha1.BenchmarkRun) {
 		return
 	}
 	s := l.state(br.Spec.Lane)
-	if s.reserved == br.UID && run.IsAdmitted(br) {
+	if s.reserved == br.UID && state.IsAdmitted(br) {
 		s.reserved = ""
 	}
 	s.written[br.UID] = essence(br)

@@ -16,6 +16,8 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -55,12 +57,12 @@ func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkR
 	if err := r.observeClients(ctx, br, o); err != nil {
 		return err
 	}
-	if o.Remains() && run.IsOver(br) {
+	if o.Remains() && state.IsOver(br) {
 		if err := r.observeIssued(ctx, br, o); err != nil {
 			return err
 		}
 	}
-	if run.IsFinished(br) || !br.DeletionTimestamp.IsZero() {
+	if state.IsFinished(br) || !br.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	if err := r.observeArtifact(ctx, br, o); err != nil {
@@ -72,9 +74,9 @@ func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkR
 // observeProgress reads what matters for a run that hasn't finished: its position in its lane until
 // it is admitted, and what it starts from.
 func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
-	if !run.IsAdmitted(br) {
+	if !state.IsAdmitted(br) {
 		o.NoteDeletions()
-		if run.IsSuspended(br) {
+		if state.IsSuspended(br) {
 			return nil
 		}
 		if err := r.observePosition(ctx, br, o); err != nil || !o.Position.Free {
@@ -109,7 +111,7 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	if w := br.Spec.Load.Warmup; w != nil && w.Steady != nil && br.Status.Warmup == nil {
 		o.Windows = r.Sessions.Windows(uid, replicas, loadplan.Steady(w.Steady))
 	}
-	if run.IsFinished(br) || !o.Collected(replicas) {
+	if state.IsFinished(br) || !o.Collected(replicas) {
 		if run.Stops(br) && o.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 {
 			o.Passed = r.Sessions.Passed(uid, replicas)
 		}
@@ -156,7 +158,7 @@ func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkR
 
 func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
 	o.Inputs = map[string]*corev1.ConfigMap{}
-	for _, name := range run.InputNames(br) {
+	for _, name := range inputs.Names(br) {
 		config := &corev1.ConfigMap{}
 		found, err := r.read(ctx, r.APIReader, types.NamespacedName{Namespace: br.Namespace, Name: name}, config)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // configMetadata returns an empty ConfigMap without content, to be read from the cache, which has no
@@ -29,7 +30,7 @@ func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRu
 	if err != nil || cached == nil {
 		return err
 	}
-	if run.IsOver(br) {
+	if state.IsOver(br) {
 		o.Config = &corev1.ConfigMap{ObjectMeta: cached.ObjectMeta}
 		return nil
 	}

@@ -11,25 +11,27 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // observeLane returns the runs of a lane that matter, without their pods, and the version of the lane's
 // state before it looked.
-func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, uint64, error) {
+func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, uint64, error) {
 	written, turns, version := r.lanes.snapshot(name, r.Clock.Now())
 	var active v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &active, client.MatchingFields{laneField: name}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, 0, fmt.Errorf("list the runs of lane %s: %w", name, err)
 	}
-	lane := &run.Lane{Turns: turns}
+	queue := &lane.Lane{Turns: turns}
 	for i := range active.Items {
 		br := &active.Items[i]
 		last := written[br.UID]
 		delete(written, br.UID)
-		if last != nil && run.IsAdmitted(last) && !run.IsAdmitted(br) && br.DeletionTimestamp.IsZero() && !newer(br, last) {
+		if last != nil && state.IsAdmitted(last) && !state.IsAdmitted(br) && br.DeletionTimestamp.IsZero() && !newer(br, last) {
 			br = last // the cache is behind
 		}
-		lane.Runs = append(lane.Runs, br)
+		queue.Runs = append(queue.Runs, br)
 	}
 	for _, last := range written {
 		br := &v1alpha1.BenchmarkRun{}
@@ -38,14 +40,14 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*run.Lane, u
 		case err != nil:
 			return nil, 0, err
 		case found && br.UID == last.UID:
-			lane.Runs = append(lane.Runs, br)
-		case last.DeletionTimestamp.IsZero() && !run.IsFinished(last):
-			lane.Runs = append(lane.Runs, r.lanes.deleted(last, r.Clock.Now()))
+			queue.Runs = append(queue.Runs, br)
+		case last.DeletionTimestamp.IsZero() && !state.IsFinished(last):
+			queue.Runs = append(queue.Runs, r.lanes.deleted(last, r.Clock.Now()))
 		default:
-			lane.Runs = append(lane.Runs, last)
+			queue.Runs = append(queue.Runs, last)
 		}
 	}
-	return lane, version, nil
+	return queue, version, nil
 }
 
 // observePosition reads a run's position from the cache, and confirms past it that no pod holds the
@@ -58,15 +60,15 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 	if r.lanes.admitted(br) {
 		return errCacheBehind // to queue it again would delete its pods
 	}
-	lane, version, err := r.observeLane(ctx, br.Spec.Lane)
+	queue, version, err := r.observeLane(ctx, br.Spec.Lane)
 	if err != nil {
 		return err
 	}
-	for _, list := range []func(context.Context, *run.Lane, string) error{r.cachedPods, r.livePods} {
-		if err := list(ctx, lane, br.Spec.Lane); err != nil {
+	for _, list := range []func(context.Context, *lane.Lane, string) error{r.cachedPods, r.livePods} {
+		if err := list(ctx, queue, br.Spec.Lane); err != nil {
 			return fmt.Errorf("list the pods of lane %s: %w", br.Spec.Lane, err)
 		}
-		if o.Position = run.PositionOf(br, lane, r.Clock.Now()); !o.Position.Free {
+		if o.Position = lane.PositionOf(br, queue, r.Clock.Now()); !o.Position.Free {
 			return nil
 		}
 	}
@@ -77,23 +79,23 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 }
 
 // cachedPods reads the pods with the label of a lane from the cache, and the runs that they name.
-func (r *Reconciler) cachedPods(ctx context.Context, lane *run.Lane, name string) error {
+func (r *Reconciler) cachedPods(ctx context.Context, queue *lane.Lane, name string) error {
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.HasLabels{manifest.LabelRunUID}, client.MatchingLabels{manifest.LabelLane: name},
 		client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
-	lane.Pods = pods.Items
-	return r.addOwners(ctx, lane, name)
+	queue.Pods = pods.Items
+	return r.addOwners(ctx, queue, name)
 }
 
 // livePods reads the pods that runs of a lane have recorded past the cache. Anybody may create pods with
 // any labels: it reads only the namespaces of runs whose pods may hold the lane, page by page.
-func (r *Reconciler) livePods(ctx context.Context, lane *run.Lane, name string) error {
-	lane.Pods = nil
+func (r *Reconciler) livePods(ctx context.Context, queue *lane.Lane, name string) error {
+	queue.Pods = nil
 	read := map[string]bool{}
-	for _, br := range lane.Runs {
-		if br.Status.Children == nil || read[br.Namespace] || run.LeftLane(br, r.Clock.Now()) {
+	for _, br := range queue.Runs {
+		if br.Status.Children == nil || read[br.Namespace] || lane.HasLeft(br, r.Clock.Now()) {
 			continue
 		}
 		read[br.Namespace] = true
@@ -104,8 +106,8 @@ func (r *Reconciler) livePods(ctx context.Context, lane *run.Lane, name string) 
 				return err
 			}
 			for i := range page.Items {
-				if run.OwnerOf(&page.Items[i], lane.Runs) != nil {
-					lane.Pods = append(lane.Pods, page.Items[i])
+				if lane.OwnerOf(&page.Items[i], queue.Runs) != nil {
+					queue.Pods = append(queue.Pods, page.Items[i])
 				}
 			}
 			if token = page.Continue; token == "" {
@@ -118,13 +120,13 @@ func (r *Reconciler) livePods(ctx context.Context, lane *run.Lane, name string) 
 
 // addOwners adds the finished runs that pods name as theirs. Whether they recorded the pods is
 // decided by their status.
-func (r *Reconciler) addOwners(ctx context.Context, lane *run.Lane, name string) error {
+func (r *Reconciler) addOwners(ctx context.Context, queue *lane.Lane, name string) error {
 	known := map[types.NamespacedName]bool{}
-	for _, br := range lane.Runs {
+	for _, br := range queue.Runs {
 		known[client.ObjectKeyFromObject(br)] = true
 	}
-	for i := range lane.Pods {
-		owner := types.NamespacedName{Namespace: lane.Pods[i].Namespace, Name: lane.Pods[i].Labels[manifest.LabelRun]}
+	for i := range queue.Pods {
+		owner := types.NamespacedName{Namespace: queue.Pods[i].Namespace, Name: queue.Pods[i].Labels[manifest.LabelRun]}
 		if owner.Name == "" || known[owner] {
 			continue
 		}
@@ -135,7 +137,7 @@ func (r *Reconciler) addOwners(ctx context.Context, lane *run.Lane, name string)
 			return err
 		}
 		if found && br.Spec.Lane == name {
-			lane.Runs = append(lane.Runs, br)
+			queue.Runs = append(queue.Runs, br)
 		}
 	}
 	return nil

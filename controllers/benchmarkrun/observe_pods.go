@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/pods"
 )
 
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
@@ -79,12 +80,12 @@ func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun,
 
 // observePodEvents reads the events of pods that don't start or aren't created. An error takes the place of an event.
 func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
-	o.PodEvents = map[string]*run.PodEvent{}
+	o.PodEvents = map[string]*pods.Event{}
 	for _, obj := range run.NeedsEvents(br, o, r.Clock.Now()) {
 		var events corev1.EventList
 		if err := r.APIReader.List(ctx, &events, client.InNamespace(obj.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(obj.GetUID())}); err != nil {
-			o.PodEvents[obj.GetName()] = &run.PodEvent{Reason: "EventsUnknown", Message: err.Error()}
-		} else if event := run.LastWarning(events.Items); event != nil {
+			o.PodEvents[obj.GetName()] = &pods.Event{Reason: "EventsUnknown", Message: err.Error()}
+		} else if event := pods.LastWarning(events.Items); event != nil {
 			o.PodEvents[obj.GetName()] = event
 		}
 	}

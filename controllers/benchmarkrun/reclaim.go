@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/bucket"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/run"
 )
 
@@ -69,7 +70,7 @@ func (r *Reconciler) changeFinalizer(ctx context.Context, br *v1alpha1.Benchmark
 	}
 	if plan.Retained != "" {
 		ctrl.LoggerFrom(ctx).Info("Objects of a deleted run stay in their bucket", "reason", plan.Retained)
-		r.Events.Eventf(br, nil, corev1.EventTypeWarning, v1alpha1.ReasonObjectsRetained, "Delete", "%s", run.Bounded(plan.Retained, 1024))
+		r.Events.Eventf(br, nil, corev1.EventTypeWarning, v1alpha1.ReasonObjectsRetained, "Delete", "%s", printable.Bounded(plan.Retained, 1024))
 	}
 	if !changed(br, v1alpha1.FinalizerBucketObjects) {
 		return nil

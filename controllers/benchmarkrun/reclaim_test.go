@@ -18,7 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/bucket"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // reclaiming is like archiving, with a bucket whose objects are deleted with their runs.
@@ -92,7 +92,7 @@ func TestReconcileDeletesObjectsWithTheirRun(t *testing.T) {
 	b, d := reclaiming(t)
 	d.before = func(ctx context.Context, _ string) error {
 		live := &v1alpha1.BenchmarkRun{}
-		if err := api.Get(ctx, b.request().NamespacedName, live); err != nil || !run.HasFinalizer(live) {
+		if err := api.Get(ctx, b.request().NamespacedName, live); err != nil || !state.HasFinalizer(live) {
 			t.Errorf("an object is stored without a finalizer: %v, %v", live.Finalizers, err)
 		}
 		return nil
@@ -133,7 +133,7 @@ func TestReconcileDeletesWhateverIsKilled(t *testing.T) {
 			restore := b.intercept(test.funcs)
 			b.killed()
 			restore()
-			if objects := d.objects(t); len(objects) > 0 && !run.HasFinalizer(b.run) {
+			if objects := d.objects(t); len(objects) > 0 && !state.HasFinalizer(b.run) {
 				t.Errorf("object %v without a finalizer", objects)
 			}
 			b.forgets()
@@ -246,7 +246,7 @@ func TestReconcileFollowsThePolicy(t *testing.T) {
 		b.Buckets = next.buckets
 		before := b.run.Status
 		b.reconcile()
-		if run.HasFinalizer(b.run) != next.has {
+		if state.HasFinalizer(b.run) != next.has {
 			t.Errorf("manager %d: finalizers %v", i, b.run.Finalizers)
 		}
 		if diff := cmp.Diff(before, b.run.Status); diff != "" {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -191,7 +191,7 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 	second := newBench(t, func(w *wrapper.Run) { w.Lane(first.run.Spec.Lane) })
 	first.reload()
 	second.reload()
-	if next, _ := run.Next(&run.Lane{Runs: []*v1alpha1.BenchmarkRun{first.run, second.run}}); next.Namespace == second.run.Namespace { // created in the same second, with generated names
+	if next, _ := lane.Next(&lane.Lane{Runs: []*v1alpha1.BenchmarkRun{first.run, second.run}}); next.Namespace == second.run.Namespace { // created in the same second, with generated names
 		first, second = second, first
 	}
 	first.reconcile()

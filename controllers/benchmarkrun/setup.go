@@ -24,7 +24,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // SetupWithManager registers the reconciler with mgr. A change to a run, its children or its
@@ -81,11 +83,11 @@ func (r *Reconciler) first(runs cache.Cache) source.Source {
 			lanes := map[string]bool{}
 			for i := range list.Items {
 				br := &list.Items[i]
-				if run.IsFinished(br) {
+				if state.IsFinished(br) {
 					continue
 				}
 				lanes[br.Spec.Lane] = true
-				if run.IsAdmitted(br) {
+				if state.IsAdmitted(br) {
 					queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(br)})
 				}
 			}
@@ -113,7 +115,7 @@ var (
 	podEnds = predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			return run.ContainersEnded(e.ObjectNew.(*corev1.Pod)) && !run.ContainersEnded(e.ObjectOld.(*corev1.Pod))
+			return pods.ContainersEnded(e.ObjectNew.(*corev1.Pod)) && !pods.ContainersEnded(e.ObjectOld.(*corev1.Pod))
 		},
 	}
 	laneMoves = predicate.Funcs{
@@ -126,7 +128,7 @@ var (
 
 // inLane returns all that decides whether a run waits for its lane or holds it.
 func inLane(br *v1alpha1.BenchmarkRun) [4]bool {
-	return [...]bool{run.IsAdmitted(br), run.IsFinished(br), run.IsSuspended(br), br.DeletionTimestamp.IsZero()}
+	return [...]bool{state.IsAdmitted(br), state.IsFinished(br), state.IsSuspended(br), br.DeletionTimestamp.IsZero()}
 }
 
 func runOfPod(_ context.Context, pod client.Object) []reconcile.Request {
@@ -145,12 +147,12 @@ func (r *Reconciler) next(ctx context.Context, name string) []reconcile.Request 
 	if name == "" {
 		return nil
 	}
-	lane, _, err := r.observeLane(ctx, name)
+	queue, _, err := r.observeLane(ctx, name)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the runs of a lane", "lane", name)
 		return nil
 	}
-	if name, ok := run.Next(lane); ok {
+	if name, ok := lane.Next(queue); ok {
 		return []reconcile.Request{{NamespacedName: name}}
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -87,7 +87,7 @@ func TestWaitingRunsWakeUp(t *testing.T) {
 			mustCreate(t, second[name])
 			eventually(t, func(ctx context.Context) bool {
 				err := api.Get(ctx, client.ObjectKeyFromObject(second[name]), second[name])
-				return err == nil && run.State(second[name]) == v1alpha1.ReasonQueued && run.Succeeded(second[name]).Message != ""
+				return err == nil && state.Of(second[name]) == v1alpha1.ReasonQueued && state.Succeeded(second[name]).Message != ""
 			})
 			free(t, first[name])
 			awaitAdmission(t, second[name])
@@ -123,7 +123,7 @@ func manage(t *testing.T, namespaces map[string]cache.Config) {
 func awaitAdmission(t *testing.T, br *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	eventually(t, func(ctx context.Context) bool {
-		return api.Get(ctx, client.ObjectKeyFromObject(br), br) == nil && run.IsAdmitted(br)
+		return api.Get(ctx, client.ObjectKeyFromObject(br), br) == nil && state.IsAdmitted(br)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 var (
@@ -102,7 +102,7 @@ func (m *Metrics) collectRuns(collected chan<- prometheus.Metric, runs []v1alpha
 	states, lanes := map[string]int{}, map[string]*lane{}
 	for i := range runs {
 		br := &runs[i]
-		states[run.State(br)]++
+		states[state.Of(br)]++
 		label := m.lanes.of(br.Spec.Lane, now)
 		if lanes[label] == nil {
 			lanes[label] = &lane{}
@@ -133,9 +133,9 @@ func (m *Metrics) collectRuns(collected chan<- prometheus.Metric, runs []v1alpha
 
 func (l *lane) add(br *v1alpha1.BenchmarkRun, now time.Time) {
 	switch {
-	case run.IsAdmitted(br) && !run.IsFinished(br):
+	case state.IsAdmitted(br) && !state.IsFinished(br):
 		l.active++
-	case !run.IsFinished(br) && !run.IsSuspended(br) && br.DeletionTimestamp.IsZero():
+	case !state.IsFinished(br) && !state.IsSuspended(br) && br.DeletionTimestamp.IsZero():
 		l.waiting++
 		l.longest = max(l.longest, now.Sub(br.CreationTimestamp.Time))
 	}

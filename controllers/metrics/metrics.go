@@ -18,7 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session/manager"
 )
 
@@ -91,7 +91,7 @@ func (m *Metrics) RunFinished(br *v1alpha1.BenchmarkRun, findings []result.Findi
 	if m == nil {
 		return
 	}
-	succeeded := run.Succeeded(br)
+	succeeded := state.Succeeded(br)
 	valid := ptr.Deref(meta.FindStatusCondition(br.Status.Conditions, v1alpha1.ConditionValid), metav1.Condition{Status: metav1.ConditionUnknown})
 	lane := m.lanes.of(br.Spec.Lane, m.clock.Now())
 	m.finished.WithLabelValues(lane, succeeded.Reason, string(valid.Status)).Inc()

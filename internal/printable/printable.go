@@ -28,3 +28,14 @@ func Clipped(text string, limit int) string {
 	}
 	return Text(strings.ToValidUTF8(text[:limit], "")) + "…"
 }
+
+// Bounded returns the first limit bytes of a text, without a partial character.
+func Bounded(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "")
+}
+
+// WithoutPeriod returns a text without the period and the spaces at its end, to go on with.
+func WithoutPeriod(text string) string { return strings.TrimRight(text, ". ") }

@@ -9,6 +9,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -71,7 +72,7 @@ func (p *planner) commit(s *Storage) {
 			return
 		}
 		p.condition(v1alpha1.ConditionArchived, metav1.ConditionFalse, v1alpha1.ReasonBucketUnavailable, "The whole result is not in its bucket: "+
-			withoutPeriod(upload.Err.Error())+". ConfigMap "+manifest.ArtifactName(p.run)+" has what fits. Fix the bucket, and create a new run if you need the whole result.")
+			printable.WithoutPeriod(upload.Err.Error())+". ConfigMap "+manifest.ArtifactName(p.run)+" has what fits. Fix the bucket, and create a new run if you need the whole result.")
 		p.announce(reduced)
 		p.Store = reduced
 	default:

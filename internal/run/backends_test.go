@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -89,7 +90,7 @@ func TestBackendsThatFailAreNamed(t *testing.T) {
 	}
 	waits := func(reason string) *scene {
 		s := newScene().withBackend()
-		s.o.Target.CreationTimestamp.Time = now.Add(-imagePullTimeout * 2)
+		s.o.Target.CreationTimestamp.Time = now.Add(-pods.ImagePullTimeout * 2)
 		s.o.Target.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
 		return s
 	}

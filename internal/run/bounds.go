@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // outOfBounds fails a run that the manager's administrator does not allow. It returns nil for an
@@ -13,7 +14,7 @@ import (
 func outOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failure {
 	limit := settings.MaxActiveDeadline
 	switch {
-	case IsAdmitted(run):
+	case state.IsAdmitted(run):
 		return nil
 	case limit > 0 && manifest.ActiveDeadline(run) > limit:
 		return failuref(v1alpha1.ReasonInvalidSpec,

@@ -11,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -21,7 +22,7 @@ const stopLead = time.Second
 // Stops reports whether the run's load ends at a breaking point, and this is undecided: the decision needs the
 // seconds that all clients have sent.
 func Stops(run *v1alpha1.BenchmarkRun) bool {
-	return !IsFinished(run) && run.Status.Stop == nil && loadplan.StopAt(run.Spec.Load.Stages) != breakingpoint.Bounds{}
+	return !state.IsFinished(run) && run.Status.Stop == nil && loadplan.StopAt(run.Spec.Load.Stages) != breakingpoint.Bounds{}
 }
 
 // Levels returns the levels of the run's load that the clients came to and the steps between them, with their
@@ -78,7 +79,7 @@ func brokenLoad(run *v1alpha1.BenchmarkRun) *breakingpoint.Load {
 	spec := &run.Spec
 	load := &breakingpoint.Load{Profile: loadplan.Profile(spec), Rate: loadplan.Shape(spec) == result.LoadOpen}
 	load.End = int64(load.Profile.Duration() / time.Second)
-	if isExternal(run) {
+	if state.IsExternal(run) {
 		return load
 	}
 	load.Containers = []result.Container{{Name: result.ServerContainer, CPULimit: manifest.ServerCPUMillis(&spec.Target, 0)}}

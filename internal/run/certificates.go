@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -92,7 +93,7 @@ func (p *planner) certificatesReady() bool {
 			continue
 		}
 		reported := cmp.Or(p.observed.Issuing[c.Secret], "the Certificate does not exist yet")
-		timeout := readinessTimeout(p.run)
+		timeout := state.ReadinessTimeout(p.run)
 		by := p.observed.Leadership.deadline(p.Status.AdmissionTime.Time, timeout)
 		if p.now.After(by) {
 			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,

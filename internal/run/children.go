@@ -7,6 +7,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -17,7 +19,7 @@ const sessionCertificateInterval = time.Second
 // it goes on. Once target and clients exist, it only repairs.
 func (p *planner) prepare() bool {
 	o := p.observed
-	started := isExternal(p.run) || o.Target != nil
+	started := state.IsExternal(p.run) || o.Target != nil
 	complete := started && o.Job != nil
 	if o.NoCertManager != "" {
 		p.fail(certManagerMissing(o.NoCertManager))
@@ -49,13 +51,13 @@ func (p *planner) prepare() bool {
 func (p *planner) createConfig(complete bool) bool {
 	in := p.userInputs()
 	switch {
-	case len(in.missing) > 0 && !complete:
-		p.awaitInputs(in.missing)
+	case len(in.Missing) > 0 && !complete:
+		p.awaitInputs(in.Missing)
 		return false
-	case in.wrong != nil && !complete:
-		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s. Fix it, then create a new run.", in.wrong))
+	case in.Wrong != nil && !complete:
+		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s. Fix it, then create a new run.", in.Wrong))
 		return false
-	case len(in.missing) > 0 || in.wrong != nil:
+	case len(in.Missing) > 0 || in.Wrong != nil:
 		return true
 	case p.observed.CA == nil:
 		p.requeueIn(sessionCertificateInterval)
@@ -66,7 +68,7 @@ func (p *planner) createConfig(complete bool) bool {
 	}
 	rendering := &server.Rendering{}
 	var err error
-	if !isExternal(p.run) {
+	if !state.IsExternal(p.run) {
 		rendering, err = server.Render(&p.run.Spec.Target, in.Configurations)
 	}
 	if err == nil {
@@ -81,14 +83,14 @@ func (p *planner) createConfig(complete bool) bool {
 }
 
 func (p *planner) awaitInputs(missing []string) {
-	by := p.observed.Leadership.deadline(p.Status.AdmissionTime.Time, inputTimeout)
+	by := p.observed.Leadership.deadline(p.Status.AdmissionTime.Time, inputs.Timeout)
 	if p.now.After(by) {
 		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s. Create it, then create a new run.", strings.Join(missing, "; ")))
 		return
 	}
 	p.state(v1alpha1.ReasonStarting, fmt.Sprintf("Waiting for %s. The run fails if it is still missing %s after admission.",
-		strings.Join(missing, "; "), inputTimeout), nil)
-	p.requeueIn(inputInterval)
+		strings.Join(missing, "; "), inputs.Timeout), nil)
+	p.requeueIn(inputs.Interval)
 }
 
 // createPods plans the target's pod, then the clients' Job. They are built from the run's ConfigMap:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -149,7 +150,7 @@ func TestDecideFailsARunWhoseObjectIsRefused(t *testing.T) {
 			if diff := cmp.Diff([]string{test.reason, test.message}, []string{got.Reason, got.Message}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if !IsFinished(&v1alpha1.BenchmarkRun{Status: p.Status}) || p.Create != nil || p.Delete != nil {
+			if !state.IsFinished(&v1alpha1.BenchmarkRun{Status: p.Status}) || p.Create != nil || p.Delete != nil {
 				t.Errorf("the plan doesn't only end the run: %+v", p)
 			}
 		})

@@ -9,6 +9,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 const (
@@ -46,7 +48,7 @@ func (p *planner) cleanUp() {
 		p.deleteChildren()
 	}
 	if ttl := p.run.Spec.TTLSecondsAfterFinished; ttl != nil {
-		expiry := completed.Add(seconds(*ttl))
+		expiry := completed.Add(state.Seconds(*ttl))
 		if p.now.Before(expiry) {
 			p.requeueAt(expiry)
 			return
@@ -64,7 +66,7 @@ func (p *planner) retained() bool {
 // clientsEnded reports whether the clients' pods have terminated. The server never exits by itself.
 func (p *planner) clientsEnded() bool {
 	for _, pod := range p.observed.Clients {
-		if !PodEnded(pod) {
+		if !pods.Ended(pod) {
 			return false
 		}
 	}
@@ -82,7 +84,7 @@ func (p *planner) stopPods() {
 // stop plans to terminate a pod but to keep it.
 func (p *planner) stop(pod *corev1.Pod) {
 	switch {
-	case PodEnded(pod) || wasStopped(pod) || !pod.DeletionTimestamp.IsZero():
+	case pods.Ended(pod) || pods.WasStopped(pod) || !pod.DeletionTimestamp.IsZero():
 	case pod.Spec.NodeName == "": // it has no log, and no kubelet that would stop it
 		p.Delete = append(p.Delete, pod)
 	default:

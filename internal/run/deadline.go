@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 const (
@@ -31,7 +32,7 @@ func deadlineOf(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
 func judgedAt(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
 	by := deadlineOf(run, o)
 	collected := o.Collected(loadplan.Replicas(&run.Spec))
-	if !collected && !underLoad(State(run)) {
+	if !collected && !state.UnderLoad(state.Of(run)) {
 		return by
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
@@ -62,17 +63,17 @@ func disconnectedSince(o *Observed, client int) time.Time {
 // overdue returns why the deadline ends a run, or nil. It needs nothing but the run and its sessions,
 // and so is judged whatever else can't be observed.
 func overdue(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
-	if !IsAdmitted(run) || !now.After(judgedAt(run, o)) {
+	if !state.IsAdmitted(run) || !now.After(judgedAt(run, o)) {
 		return nil
 	}
-	last := cmp.Or(Succeeded(run).Message, "nothing was done yet.")
+	last := cmp.Or(state.Succeeded(run).Message, "nothing was done yet.")
 	if o.Collected(loadplan.Replicas(&run.Spec)) {
 		return failuref(v1alpha1.ReasonArtifactNotStored,
 			"Every client has sent its totals, but the result was not stored %s after that, past spec.activeDeadlineSeconds (%ds). The last state was %s: %s",
-			storeTimeout, int(manifest.ActiveDeadline(run).Seconds()), State(run), last)
+			storeTimeout, int(manifest.ActiveDeadline(run).Seconds()), state.Of(run), last)
 	}
 	message := fmt.Sprintf("The run took longer than spec.activeDeadlineSeconds (%ds). Increase it, or reduce the load. The last state was %s: %s",
-		int(manifest.ActiveDeadline(run).Seconds()), State(run), last)
+		int(manifest.ActiveDeadline(run).Seconds()), state.Of(run), last)
 	if missing := missingTotals(run, o, now); missing != "" {
 		message += " " + missing
 	}
@@ -84,7 +85,7 @@ func overdue(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 
 // missingTotals returns which clients had not sent their totals and why, or "" before the load.
 func missingTotals(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) string {
-	if !underLoad(State(run)) {
+	if !state.UnderLoad(state.Of(run)) {
 		return ""
 	}
 	var missing []string

@@ -11,6 +11,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -21,7 +24,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 	case !run.DeletionTimestamp.IsZero():
 		p.reclaim()
 		return p.Plan
-	case IsFinished(run):
+	case state.IsFinished(run):
 		p.cleanUp()
 	case o.Refusal != nil && mayBeAccepted(run, o, now):
 		p.Retry(o.Refusal)
@@ -32,9 +35,9 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		p.complete()
 	case outOfBounds(run, &o.Settings) != nil:
 		p.fail(outOfBounds(run, &o.Settings))
-	case IsSuspended(run):
+	case state.IsSuspended(run):
 		p.suspend()
-	case !IsAdmitted(run) && !o.Position.Free:
+	case !state.IsAdmitted(run) && !o.Position.Free:
 		p.queue()
 	case len(o.Unrecorded) > 0 && !o.Collected(loadplan.Replicas(&run.Spec)):
 		p.replace()
@@ -56,8 +59,8 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 
 // recordEvents adds to the timeline what the plan changes in the status of a run.
 func (p *planner) recordEvents(run *v1alpha1.BenchmarkRun) {
-	if !IsFinished(run) {
-		p.Status.Timeline = timeline(&run.Status, &p.Status, p.now)
+	if !state.IsFinished(run) {
+		p.Status.Timeline = state.Timeline(&run.Status, &p.Status, p.now)
 	}
 }
 
@@ -65,14 +68,14 @@ func (p *planner) recordEvents(run *v1alpha1.BenchmarkRun) {
 // to end it once its deadline has passed.
 func Interrupted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time, err error) Plan {
 	p := newPlanner(run, o, now)
-	if f := overdue(run, o, now); f != nil && !IsFinished(run) {
+	if f := overdue(run, o, now); f != nil && !state.IsFinished(run) {
 		p.fail(f)
 		p.salvage()
 		p.recordEvents(run)
 		return p.Plan
 	}
-	if !IsFinished(run) {
-		p.state(State(run), "", p.Status.Progress)
+	if !state.IsFinished(run) {
+		p.state(state.Of(run), "", p.Status.Progress)
 	}
 	p.recordEvents(run)
 	p.Retry(err)
@@ -89,9 +92,6 @@ func (p *planner) failure() *Failure {
 	if f := overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
 		return f
 	}
-	if f := unrecordedBefore(run, o); f != nil {
-		return f
-	}
 	mismatch := func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure {
 		return targetMismatch(run, o, p.mismatches)
 	}
@@ -104,19 +104,6 @@ func (p *planner) failure() *Failure {
 		}
 	}
 	return nil
-}
-
-// unrecordedBefore fails a run whose pods were ready without having been recorded: an earlier version of
-// the manager started it. Its pods can't speak for it, and new ones would not continue its load.
-func unrecordedBefore(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
-	if run.Status.Children != nil || len(o.Unrecorded) == 0 || !targetWasReady(run) && !clientsWereReady(run) {
-		return nil
-	}
-	reason := v1alpha1.ReasonTargetLost
-	if isExternal(run) {
-		reason = v1alpha1.ReasonClientLost
-	}
-	return failuref(reason, "An earlier version of Assay started the run and did not record its pods, so they can't report to this version. Create the run again.")
 }
 
 func (p *planner) suspend() {
@@ -148,7 +135,7 @@ func (p *planner) queue() {
 // replace deletes objects that the run hasn't recorded, so that they are created again. None of
 // their pods has spoken for the run: a pod may do so only once its object is recorded.
 func (p *planner) replace() {
-	if IsAdmitted(p.run) {
+	if state.IsAdmitted(p.run) {
 		if f := p.failure(); f != nil {
 			p.fail(f)
 			return
@@ -165,7 +152,7 @@ func (p *planner) replace() {
 // awaitLeftover waits until an object is gone that is older than the run, or than its suspension.
 func (p *planner) awaitLeftover() {
 	left := p.observed.Leftover
-	if f := overdue(p.run, p.observed, p.now); f != nil && IsAdmitted(p.run) {
+	if f := overdue(p.run, p.observed, p.now); f != nil && state.IsAdmitted(p.run) {
 		p.fail(f)
 	} else if OwnershipOf(left.Object, p.run) == Own {
 		p.awaitDeletion(left, "from before the run's suspension")
@@ -180,16 +167,16 @@ func (p *planner) awaitDeletion(of *Leftover, which string) {
 	p.delete(of.Object)
 	name := of.Kind + " " + of.Object.GetName()
 	if since := deletedSince(of.Object); !since.IsZero() {
-		end := p.observed.Leadership.deadline(since, PodReleaseTimeout)
+		end := p.observed.Leadership.deadline(since, lane.ReleaseTimeout)
 		if !p.now.Before(end) {
 			p.fail(failuref(v1alpha1.ReasonNameConflict, "%s %s still exists %ds after its deletion.%s Give the run another name, or see why the object isn't deleted.",
-				name, which, int(PodReleaseTimeout.Seconds()), finalizers(of.Object)))
+				name, which, int(lane.ReleaseTimeout.Seconds()), finalizers(of.Object)))
 			return
 		}
 		p.requeueAt(end)
 	}
 	message := fmt.Sprintf("Waiting for the deletion of %s %s.", name, which)
-	if !IsAdmitted(p.run) {
+	if !state.IsAdmitted(p.run) {
 		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	}
 	p.state(v1alpha1.ReasonQueued, message, nil)
@@ -214,7 +201,7 @@ func finalizers(obj manifest.Object) string {
 }
 
 func (p *planner) admit() {
-	if IsAdmitted(p.run) {
+	if state.IsAdmitted(p.run) {
 		return
 	}
 	p.Forget = true // what pods reported before the run was suspended
@@ -227,7 +214,7 @@ func (p *planner) admit() {
 func (p *planner) advance() {
 	o, starts := p.observed, p.observed.Sessions.Starts
 	p.requeueAt(judgedAt(p.run, o))
-	if until, may := mayBeStopping(o.Target, p.now); may {
+	if until, may := pods.MayBeStopping(o.Target, p.now); may {
 		p.requeueAt(until)
 	}
 	p.requeueAt(o.Leadership.Since.Add(contactTimeout))
@@ -242,7 +229,7 @@ func (p *planner) advance() {
 		p.collect()
 	case starts[sessionpb.Stage_STAGE_TEARDOWN] != 0:
 		p.tearDown()
-	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 && runsScript(p.run) && p.loadsEnded():
+	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 && state.RunsScript(p.run) && p.loadsEnded():
 		p.beginNow(sessionpb.Stage_STAGE_TEARDOWN)
 		p.tearDown()
 	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0:
@@ -255,7 +242,7 @@ func (p *planner) advance() {
 		p.awaitReadiness()
 	case !verified:
 		p.state(v1alpha1.ReasonStarting, "Waiting for the server's log: "+missing, nil)
-	case !isExternal(p.run) && !cpusKnown(p.run, o.Sessions.Agent):
+	case !state.IsExternal(p.run) && !cpusKnown(p.run, o.Sessions.Agent):
 		p.Read = true // its CPUs have to be known before there is load
 		p.state(v1alpha1.ReasonStarting, "Waiting for the agent to report the target's CPUs.", nil)
 	default:
@@ -269,7 +256,7 @@ func (p *planner) advance() {
 
 func (p *planner) startLoad() {
 	switch {
-	case runsScript(p.run):
+	case state.RunsScript(p.run):
 		p.beginNow(sessionpb.Stage_STAGE_SETUP)
 		p.setUp()
 	case p.run.Spec.Load.Warmup != nil:

@@ -16,6 +16,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -98,7 +100,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 			func() *scene {
 				s := newScene()
 				s.run.Status = v1alpha1.BenchmarkRunStatus{}
-				s.o.Position = Position{Ahead: 3, Held: true, Holder: "Run other or its pods"}
+				s.o.Position = lane.Position{Ahead: 3, Held: true, Holder: "Run other or its pods"}
 				return s
 			}(), v1alpha1.ReasonQueued, func(p Plan) bool {
 				return !creates(p, "run-target") && strings.Contains(stateIn(p).Message, "3 runs") && strings.Contains(stateIn(p).Message, "Run other or")
@@ -108,7 +110,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 			func() *scene {
 				s := newScene()
 				s.run.Status = v1alpha1.BenchmarkRunStatus{}
-				s.o.Position = Position{Free: true}
+				s.o.Position = lane.Position{Free: true}
 				return s
 			}(), v1alpha1.ReasonStarting, func(p Plan) bool { return p.Status.AdmissionTime.Time.Equal(now) },
 		},
@@ -158,7 +160,7 @@ func TestDecideFailsARun(t *testing.T) {
 		"target bad image": {func(s *scene) { s.o.Target.Status.ContainerStatuses = waits("InvalidImageName") }, v1alpha1.ReasonTargetImageUnavailable, "the cause"},
 		"target no image": {func(s *scene) {
 			s.o.Target.Status.ContainerStatuses = waits("ImagePullBackOff")
-			s.o.Target.CreationTimestamp.Time = now.Add(-imagePullTimeout - time.Second)
+			s.o.Target.CreationTimestamp.Time = now.Add(-pods.ImagePullTimeout - time.Second)
 		}, v1alpha1.ReasonTargetImageUnavailable, "imagePullSecrets"},
 		"target not ready": {func(s *scene) {
 			s.run.Spec.Target.Readiness.TimeoutSeconds = ptr.To(int32(5))
@@ -278,7 +280,7 @@ func TestCleanUp(t *testing.T) {
 	}
 	retain := func(s *scene, r v1alpha1.PodRetention) *scene { s.run.Spec.PodRetention = r; return s }
 	ttl := func(s *scene, seconds int32) *scene { s.run.Spec.TTLSecondsAfterFinished = &seconds; return s }
-	children, pods := []string{"run-target", "run-client", "run-config"}, []string{"run-target", "client-0", "client-1"}
+	children, all := []string{"run-target", "run-client", "run-config"}, []string{"run-target", "client-0", "client-1"}
 	tests := map[string]struct {
 		scene  *scene
 		delete []string
@@ -288,9 +290,9 @@ func TestCleanUp(t *testing.T) {
 		"clients are exiting":     {scene: finished(metav1.ConditionTrue, time.Second), delete: []string{"run-target"}},
 		"clients didn't exit":     {scene: finished(metav1.ConditionTrue, exitTimeout), delete: children},
 		"failed":                  {scene: finished(metav1.ConditionFalse, time.Second), delete: children},
-		"failed, kept on failure": {scene: retain(finished(metav1.ConditionFalse, time.Second), v1alpha1.RetainOnFailure), stop: pods},
+		"failed, kept on failure": {scene: retain(finished(metav1.ConditionFalse, time.Second), v1alpha1.RetainOnFailure), stop: all},
 		"kept on failure":         {scene: retain(finished(metav1.ConditionTrue, exitTimeout), v1alpha1.RetainOnFailure), delete: children},
-		"always kept":             {scene: retain(finished(metav1.ConditionTrue, exitTimeout), v1alpha1.RetainAlways), stop: pods},
+		"always kept":             {scene: retain(finished(metav1.ConditionTrue, exitTimeout), v1alpha1.RetainAlways), stop: all},
 		"always kept, exiting":    {scene: retain(finished(metav1.ConditionTrue, time.Second), v1alpha1.RetainAlways), stop: []string{"run-target"}},
 		"kept, without a node": {
 			scene: func() *scene {
@@ -304,7 +306,7 @@ func TestCleanUp(t *testing.T) {
 			scene: func() *scene {
 				s := retain(finished(metav1.ConditionFalse, 0), v1alpha1.RetainAlways)
 				s.o.Target.Spec.ActiveDeadlineSeconds = ptr.To(int64(7200))
-				s.o.Clients[0].Spec.ActiveDeadlineSeconds = ptr.To(int64(StopDeadline))
+				s.o.Clients[0].Spec.ActiveDeadlineSeconds = ptr.To(int64(pods.StopDeadline))
 				return s
 			}(),
 			stop: []string{"run-target", "client-1"},

@@ -2,16 +2,20 @@
 // what was observed of it and the time, and returns a Plan. It knows no client and does no I/O. The
 // controller benchmarkrun observes, applies the plan and writes the status.
 //
-// The files are layers. Each uses only files of its own layer and of those above:
+// The packages below it, from the bottom up:
 //
-//	leadership.go, script.go, inputs.go, plan.go, pods.go, status.go
-//	    what a plan and a failure are; what the user's ConfigMaps, a pod and a
-//	    result say by themselves
+//	state   what the status says of a run, and its course
+//	pods    what a pod shows by itself: whether it starts, how it ended, whether it was evicted
+//	inputs  what a run takes from the user's ConfigMaps
+//	lane    the queue: which run may start
+//
+// The files here are layers. Each uses only files of its own layer and of those above:
+//
+//	leadership.go, plan.go, status.go
+//	    what a plan and a failure are; what a result says by itself
 //	observed.go
 //	    everything that is observed
-//	state.go, pinning.go, timeline.go
-//	    what the status and the CPUs say of a run, and its course
-//	bounds.go, lane.go, logs.go, podevent.go
+//	pinning.go, bounds.go, logs.go
 //	    what one kind of observation says, and when it is needed
 //	planner.go
 //	    the planner: conditions, how a run fails, the plans of its clients

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -67,7 +68,7 @@ func TestDecideNamesAnEviction(t *testing.T) {
 		"the target, by the kubelet, and its containers exited with 0": {func(s *scene) {
 			terminate(s.o.Target, 0)
 			s.o.Target.Status.Phase = corev1.PodSucceeded
-			s.o.PodEvents = map[string]*PodEvent{s.o.Target.Name: LastWarning([]corev1.Event{
+			s.o.PodEvents = map[string]*pods.Event{s.o.Target.Name: pods.LastWarning([]corev1.Event{
 				{Type: corev1.EventTypeWarning, Reason: "Evicted", Message: "Usage of EmptyDir volume exceeds the limit.", LastTimestamp: metav1.NewTime(now)},
 				{Type: corev1.EventTypeNormal, Reason: "Killing", LastTimestamp: metav1.NewTime(now.Add(time.Second))},
 			})}
@@ -76,7 +77,7 @@ func TestDecideNamesAnEviction(t *testing.T) {
 			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0, FinishedAt: metav1.NewTime(now.Add(-time.Second))})
 		}, "", ""},
 		"the server exited, and its agent goes on": {func(s *scene) {
-			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0, FinishedAt: metav1.NewTime(now.Add(-stopDelay))})
+			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0, FinishedAt: metav1.NewTime(now.Add(-pods.StopDelay))})
 		}, v1alpha1.ReasonTargetCrashed, "exit code 0"},
 		"the server failed by itself a moment ago": {func(s *scene) {
 			s.ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(now.Add(-time.Second))})

@@ -10,6 +10,9 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -44,22 +47,22 @@ func clientEnded(run *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure 
 		if client.Failure != "" && !beingStopped(&client, pod) {
 			return failuref(cmp.Or(reasonOf(client.FailureKind), v1alpha1.ReasonClientFailed), "Client %d failed: %s", i, client.Failure)
 		}
-		if pod == nil || !PodEnded(pod) || !pod.DeletionTimestamp.IsZero() || client.Totals != nil {
+		if pod == nil || !pods.Ended(pod) || !pod.DeletionTimestamp.IsZero() || client.Totals != nil {
 			continue
 		}
 		for _, status := range pod.Status.ContainerStatuses {
 			if end := status.State.Terminated; end != nil {
-				return failuref(v1alpha1.ReasonClientFailed, "Client %d exited before its measurement was complete: %s%s", i, exit(end), memoryAdvice(end, pod, status.Name, "spec.clients.resources.memory"))
+				return failuref(v1alpha1.ReasonClientFailed, "Client %d exited before its measurement was complete: %s%s", i, pods.Exit(end), pods.MemoryAdvice(end, pod, status.Name, "spec.clients.resources.memory"))
 			}
 		}
-		return failuref(v1alpha1.ReasonClientLost, "Client %d was lost before its measurement was complete: %s", i, podReason(pod))
+		return failuref(v1alpha1.ReasonClientLost, "Client %d was lost before its measurement was complete: %s", i, pods.ReasonOf(pod))
 	}
 	return nil
 }
 
 // beingStopped reports whether a client was stopped by a signal, but its pod does not show yet why.
 func beingStopped(client *session.ClientState, pod *corev1.Pod) bool {
-	return client.FailureKind == session.FailureStopped && pod != nil && (!PodEnded(pod) || !pod.DeletionTimestamp.IsZero())
+	return client.FailureKind == session.FailureStopped && pod != nil && (!pods.Ended(pod) || !pod.DeletionTimestamp.IsZero())
 }
 
 func jobFailed(_ *v1alpha1.BenchmarkRun, o *Observed, _ time.Time) *Failure {
@@ -79,20 +82,20 @@ func clientBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 		if pod == nil {
 			continue
 		}
-		if e := o.PodEvents[pod.Name]; e.missing() && now.After(pod.CreationTimestamp.Add(inputTimeout)) {
-			return failuref(v1alpha1.ReasonConfigurationMissing, "Client %d can't be started: %s. Create what is missing, then create a new run.", i, e.ofClient(run))
+		if e := o.PodEvents[pod.Name]; e.Missing() && now.After(pod.CreationTimestamp.Add(inputs.Timeout)) {
+			return failuref(v1alpha1.ReasonConfigurationMissing, "Client %d can't be started: %s. Create what is missing, then create a new run.", i, e.OfClient(run))
 		}
-		wait := waiting(pod, now)
+		wait := pods.Waiting(pod, now)
 		switch {
 		case wait == nil:
-		case wait.image:
+		case wait.Image:
 			image, remedy := pod.Spec.Containers[0].Image, "Check the installation of the operator."
 			if tool := run.Spec.Clients.Tool; tool != nil {
 				remedy = "Check spec.clients.tool.image, and the installation of the operator."
 			}
-			return failuref(v1alpha1.ReasonClientImageUnavailable, "The clients' image %s can't be pulled: %s. %s", image, wait.message, remedy)
+			return failuref(v1alpha1.ReasonClientImageUnavailable, "The clients' image %s can't be pulled: %s. %s", image, wait.Message, remedy)
 		default:
-			return failuref(v1alpha1.ReasonClientFailed, "Client %d can't be started: %s", i, wait.message)
+			return failuref(v1alpha1.ReasonClientFailed, "Client %d can't be started: %s", i, wait.Message)
 		}
 	}
 	return nil
@@ -101,7 +104,7 @@ func clientBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 // clientsNotReady fails a run of which a client did not become ready in time. A client with a
 // session becomes ready after the target, which has its own timeout.
 func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
-	if o.Job == nil || clientsWereReady(run) {
+	if o.Job == nil || state.ClientsWereReady(run) {
 		return nil
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
@@ -114,7 +117,7 @@ func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fa
 		if pod == nil {
 			return failuref(v1alpha1.ReasonClientsNotReady, "Client %d had no pod after %s. See the events of Job %s.", i, clientsReadyTimeout, o.Job.Name)
 		}
-		if message := unschedulable(pod); message != "" {
+		if message := pods.Unschedulable(pod); message != "" {
 			return failuref(v1alpha1.ReasonClientUnschedulable, "Client %d could not be scheduled within %s: %s%s %s", i, clientsReadyTimeout, sentence(message), placementCause(run, o), placementRemedy(run))
 		}
 		if e := o.PodEvents[pod.Name]; e != nil {
@@ -147,8 +150,8 @@ func clientLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure
 		if !known {
 			since = o.Sessions.Since
 		}
-		if (known || clientsWereReady(run)) && !client.Connected && client.Totals == nil && now.Sub(since) > contactTimeout {
-			return failuref(v1alpha1.ReasonClientLost, "Client %d was disconnected for %s. Check %s and its network.", i, contactTimeout, nodeOf(client.Node))
+		if (known || state.ClientsWereReady(run)) && !client.Connected && client.Totals == nil && now.Sub(since) > contactTimeout {
+			return failuref(v1alpha1.ReasonClientLost, "Client %d was disconnected for %s. Check %s and its network.", i, contactTimeout, pods.NodeOf(client.Node))
 		}
 	}
 	return nil

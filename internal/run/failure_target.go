@@ -9,6 +9,10 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -37,25 +41,25 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure 
 	}
 	for _, status := range o.Target.Status.InitContainerStatuses {
 		if end := status.State.Terminated; end != nil && end.ExitCode != 0 && status.Name == manifest.ContentContainer {
-			return failuref(v1alpha1.ReasonTargetNotStarted, "The target's content could not be written: %s", exit(end))
+			return failuref(v1alpha1.ReasonTargetNotStarted, "The target's content could not be written: %s", pods.Exit(end))
 		}
 	}
-	if _, may := mayBeStopping(o.Target, now); may || stopping(o.Target) {
+	if _, may := pods.MayBeStopping(o.Target, now); may || pods.Stopping(o.Target) {
 		return nil
 	}
-	if status := serverEnd(o.Target); status != nil {
+	if status := pods.ServerEnd(o.Target); status != nil {
 		end := status.State.Terminated
 		if end.Reason == "StartError" || end.Reason == "ContainerCannotRun" {
-			return failuref(v1alpha1.ReasonTargetNotStarted, "%s could not be started: %s. Check the command in %s.server.", nameOf(status.Name), exit(end), fieldOf(status.Name))
+			return failuref(v1alpha1.ReasonTargetNotStarted, "%s could not be started: %s. Check the command in %s.server.", nameOf(status.Name), pods.Exit(end), fieldOf(status.Name))
 		}
 		return failuref(v1alpha1.ReasonTargetCrashed, "%s exited: %s", nameOf(status.Name), o.serverExit(status.Name, end))
 	}
 	if o.Target.Status.Phase == corev1.PodFailed && o.Target.Status.Reason != "" {
-		return failuref(v1alpha1.ReasonTargetLost, "The target's pod failed: %s", podReason(o.Target))
+		return failuref(v1alpha1.ReasonTargetLost, "The target's pod failed: %s", pods.ReasonOf(o.Target))
 	}
 	for _, status := range o.Target.Status.ContainerStatuses {
 		if end := status.State.Terminated; end != nil {
-			return failuref(v1alpha1.ReasonTargetLost, "The target's agent exited: %s", exit(end))
+			return failuref(v1alpha1.ReasonTargetLost, "The target's agent exited: %s", pods.Exit(end))
 		}
 	}
 	return nil
@@ -66,7 +70,7 @@ func targetEnded(_ *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure 
 // don't count: they aren't about how the servers were started.
 func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, logged []server.Mismatch) *Failure {
 	var found []server.Mismatch
-	if !underLoad(State(run)) {
+	if !state.UnderLoad(state.Of(run)) {
 		found = append(found, logged...)
 	}
 	if e := probed(run, o); e != nil {
@@ -87,47 +91,47 @@ func targetMismatch(run *v1alpha1.BenchmarkRun, o *Observed, logged []server.Mis
 	if unsupported != nil {
 		said = unsupported
 	}
-	return failuref(reason, "%s", Bounded(strings.Join(said, " "), maxMessage/2))
+	return failuref(reason, "%s", printable.Bounded(strings.Join(said, " "), maxMessage/2))
 }
 
 func targetBlocked(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	if o.Target == nil {
 		return nil
 	}
-	if e := o.PodEvents[o.Target.Name]; e.missing() && now.After(o.Target.CreationTimestamp.Add(inputTimeout)) {
+	if e := o.PodEvents[o.Target.Name]; e.Missing() && now.After(o.Target.CreationTimestamp.Add(inputs.Timeout)) {
 		return failuref(v1alpha1.ReasonConfigurationMissing, "The target can't be started: %s. Create what is missing, then create a new run.", e)
 	}
-	wait := waiting(o.Target, now)
+	wait := pods.Waiting(o.Target, now)
 	switch {
 	case wait == nil:
 		return nil
-	case !wait.image:
-		return failuref(v1alpha1.ReasonTargetNotStarted, "Container %s of the target can't be started: %s", wait.container, wait.message)
+	case !wait.Image:
+		return failuref(v1alpha1.ReasonTargetNotStarted, "Container %s of the target can't be started: %s", wait.Container, wait.Message)
 	}
 	for _, c := range manifest.Servers(run, o.Target) {
-		if c.Name == wait.container {
+		if c.Name == wait.Container {
 			return failuref(v1alpha1.ReasonTargetImageUnavailable,
-				"Image %s can't be pulled: %s. Check %s.image, spec.target.imagePullPolicy and spec.target.imagePullSecrets.", c.Image, wait.message, fieldOf(c.Name))
+				"Image %s can't be pulled: %s. Check %s.image, spec.target.imagePullPolicy and spec.target.imagePullSecrets.", c.Image, wait.Message, fieldOf(c.Name))
 		}
 	}
-	return failuref(v1alpha1.ReasonTargetNotStarted, "The image of Assay's container %s can't be pulled: %s. Check the installation of the operator.", wait.container, wait.message)
+	return failuref(v1alpha1.ReasonTargetNotStarted, "The image of Assay's container %s can't be pulled: %s. Check the installation of the operator.", wait.Container, wait.Message)
 }
 
 func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
-	started := o.Target != nil || isExternal(run) && o.Job != nil
-	if !started || !now.After(targetReadyBy(run, o)) || probed(run, o) != nil || targetWasReady(run) {
+	started := o.Target != nil || state.IsExternal(run) && o.Job != nil
+	if !started || !now.After(targetReadyBy(run, o)) || probed(run, o) != nil || state.TargetWasReady(run) {
 		return nil
 	}
 	if o.Sessions.Agent == nil && len(o.Sessions.Clients) == 0 && o.Leadership.rejoins(targetCreated(o), now) {
 		return nil
 	}
-	timeout := int(readinessTimeout(run).Seconds())
-	if isExternal(run) {
+	timeout := int(state.ReadinessTimeout(run).Seconds())
+	if state.IsExternal(run) {
 		return failuref(v1alpha1.ReasonTargetNotReady,
 			"Readiness probe GET %s did not succeed within %ds at %s: client 0: %s. Check spec.target.server.external.url, spec.target.readiness.path and the network.",
 			server.ReadinessPath(&run.Spec), timeout, server.ExternalURL(&run.Spec.Target), cmp.Or(o.Sessions.Clients[0].ProbeFailure, "it never probed the target"))
 	}
-	if message := unschedulable(o.Target); message != "" {
+	if message := pods.Unschedulable(o.Target); message != "" {
 		return failuref(v1alpha1.ReasonTargetUnschedulable, "The target could not be scheduled within %ds: %s. Decrease spec.target.resources, or free a node.", timeout, message)
 	}
 	if e := o.PodEvents[o.Target.Name]; e != nil {
@@ -146,16 +150,16 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 func targetLost(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	agent := o.Sessions.Agent
 	switch {
-	case isExternal(run):
+	case state.IsExternal(run):
 		return nil
-	case agent == nil && targetWasReady(run) && now.Sub(o.Sessions.Since) > contactTimeout:
+	case agent == nil && state.TargetWasReady(run) && now.Sub(o.Sessions.Since) > contactTimeout:
 		return failuref(v1alpha1.ReasonTargetLost, "The target's agent was disconnected for %s. Check its node and network.", contactTimeout)
 	case agent == nil:
 		return nil
 	case agent.Failure != "":
 		return failuref(cmp.Or(reasonOf(agent.FailureKind), v1alpha1.ReasonTargetLost), "The target's agent failed: %s", agent.Failure)
 	case !agent.Connected && now.Sub(agent.DisconnectedSince) > contactTimeout:
-		return failuref(v1alpha1.ReasonTargetLost, "The target's agent was disconnected for %s. Check %s and its network.", contactTimeout, nodeOf(agent.Node))
+		return failuref(v1alpha1.ReasonTargetLost, "The target's agent was disconnected for %s. Check %s and its network.", contactTimeout, pods.NodeOf(agent.Node))
 	}
 	return nil
 }
@@ -179,8 +183,8 @@ func fieldOf(container string) string {
 // serverExit is like exit, but adds the last lines of the server's log if the kubelet kept none. It
 // keeps none of a server that exited with code 0 or was killed for memory.
 func (o *Observed) serverExit(container string, end *corev1.ContainerStateTerminated) string {
-	text := exit(end)
-	text += memoryAdvice(end, o.Target, container, fieldOf(container)+".resources.memory")
+	text := pods.Exit(end)
+	text += pods.MemoryAdvice(end, o.Target, container, fieldOf(container)+".resources.memory")
 	if strings.TrimSpace(end.Message) == "" {
 		text += o.logTail(container)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -39,7 +40,7 @@ func TestKstatusAndVerdict(t *testing.T) {
 	}{
 		"queued": {changed(func(s *scene) {
 			s.run.Status = v1alpha1.BenchmarkRunStatus{}
-			s.o.Position = Position{Ahead: 3}
+			s.o.Position = lane.Position{Ahead: 3}
 		}), "", status.InProgressStatus, "Active"},
 		"suspended":          {changed(func(s *scene) { s.run.Spec.Suspend = ptr.To(true) }), "", status.InProgressStatus, "Active"},
 		"starting":           {newScene(), "", status.InProgressStatus, "Active"},

@@ -12,13 +12,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/lane"
 )
 
 // inTheWay returns a scene of a run that is first in its lane, and a pod with the name of its target.
 func inTheWay(owner types.UID, changes ...func(*corev1.Pod)) (*scene, *corev1.Pod) {
 	s := fresh()
 	s.run.Status = v1alpha1.BenchmarkRunStatus{}
-	s.o.Position = Position{Free: true}
+	s.o.Position = lane.Position{Free: true}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "run-target", OwnerReferences: []metav1.OwnerReference{
 		{APIVersion: "assay.dev/v1alpha1", Kind: "BenchmarkRun", Name: "run", UID: owner, Controller: ptr.To(true)},
 	}}}
@@ -83,7 +84,7 @@ func TestDecideWaitsForADeletionAndNotForEver(t *testing.T) {
 func TestDecideDeletesNothingWhileItWaitsForItsLane(t *testing.T) {
 	s, pod := inTheWay("uid")
 	s.o.Unrecorded = []Leftover{{"Pod", pod}}
-	s.o.Position = Position{Ahead: 1, Held: true, HeldUntil: now.Add(30 * time.Second)}
+	s.o.Position = lane.Position{Ahead: 1, Held: true, HeldUntil: now.Add(30 * time.Second)}
 	p := s.decide()
 	if len(p.Delete) > 0 || p.RequeueAfter != 30*time.Second+time.Millisecond {
 		t.Errorf("deletes %v, again after %s, when pods no longer hold the lane", names(p.Delete), p.RequeueAfter)
@@ -93,27 +94,13 @@ func TestDecideDeletesNothingWhileItWaitsForItsLane(t *testing.T) {
 	}
 }
 
-// TestDecideEndsWhatAnEarlierVersionStarted has a manager find a run under load whose status records no
-// children.
-func TestDecideEndsWhatAnEarlierVersionStarted(t *testing.T) {
-	for name, test := range map[string]struct {
-		ready   bool
-		reason  string
-		message string
-	}{
-		"under load":    {true, v1alpha1.ReasonTargetLost, "An earlier version of Assay started the run"},
-		"not ready yet": {false, v1alpha1.ReasonQueued, "Waiting for the deletion of Pod run-target that the run has not recorded."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene()
-			if test.ready {
-				with(v1alpha1.ConditionTargetReady)(s.run)
-			}
-			s.o.Unrecorded = []Leftover{{"Pod", s.o.Target}}
-			s.o.Target, s.o.Sessions = nil, fresh().o.Sessions
-			if got := stateIn(s.decide()); got.Reason != test.reason || !strings.Contains(got.Message, test.message) {
-				t.Errorf("%+v", got)
-			}
-		})
+// TestDecideReplacesWhatAnAdmittedRunHasNotRecorded has a manager find a target of a run that its status doesn't record.
+func TestDecideReplacesWhatAnAdmittedRunHasNotRecorded(t *testing.T) {
+	s := newScene()
+	s.o.Unrecorded = []Leftover{{"Pod", s.o.Target}}
+	s.o.Target, s.o.Sessions = nil, fresh().o.Sessions
+	const want = "Waiting for the deletion of Pod run-target that the run has not recorded."
+	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonQueued || !strings.Contains(got.Message, want) {
+		t.Errorf("%+v", got)
 	}
 }

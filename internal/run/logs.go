@@ -11,6 +11,8 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -27,21 +29,21 @@ func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
 	switch {
 	case o.Target == nil:
 		return false
-	case serverEnd(o.Target) != nil:
+	case pods.ServerEnd(o.Target) != nil:
 		return true
-	case underLoad(State(run)):
+	case state.UnderLoad(state.Of(run)):
 		return false
 	case probed(run, o) != nil:
 		return !verified(run)
 	}
-	return !targetWasReady(run) && now.After(targetReadyBy(run, o))
+	return !state.TargetWasReady(run) && now.After(targetReadyBy(run, o))
 }
 
 // NeedsLoadLogs returns the containers whose logs must be read for what they say about the load, and since when:
 // once, when the result is about to be stored. By then the servers have nothing to do.
 func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) (containers []string, since time.Time) {
 	replicas := loadplan.Replicas(&run.Spec)
-	if o.Target == nil || o.Stored != nil || o.Unstored != nil || IsFinished(run) || !o.Collected(replicas) || awaitsSample(run, o, now) {
+	if o.Target == nil || o.Stored != nil || o.Unstored != nil || state.IsFinished(run) || !o.Collected(replicas) || awaitsSample(run, o, now) {
 		return nil, time.Time{}
 	}
 	var first int64
@@ -60,21 +62,6 @@ func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) (cont
 		first = o.Sessions.Clients[0].Totals.StartedAt
 	}
 	return server.VerifiableContainers(&run.Spec.Target), o.wall(first, now)
-}
-
-// serverEnd returns the server that terminated first, or nil.
-func serverEnd(pod *corev1.Pod) *corev1.ContainerStatus {
-	var first *corev1.ContainerStatus
-	for i := range pod.Status.ContainerStatuses {
-		status := &pod.Status.ContainerStatuses[i]
-		if status.Name == manifest.AgentContainer || status.State.Terminated == nil {
-			continue
-		}
-		if first == nil || status.State.Terminated.FinishedAt.Before(&first.State.Terminated.FinishedAt) {
-			first = status
-		}
-	}
-	return first
 }
 
 // verified reports whether the status already records the version that each server logged.
@@ -106,3 +93,36 @@ func (o *Observed) logTail(container string) string {
 	}
 	return "\nThe last lines of its log:\n" + text
 }
+
+// NeedsEvents returns the objects whose events must be read: the target's pod and the first client's
+// if they don't start, as the other clients are like it, and the Job if it creates no pod. Those of a
+// target that has ended show whether it was evicted: the status of a pod whose containers all exit
+// with 0 does not.
+func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []manifest.Object {
+	candidates := []*corev1.Pod{o.Target}
+	for i := range loadplan.Replicas(&run.Spec) {
+		if pods.Starting(o.Clients[i]) {
+			candidates = append(candidates, o.Clients[i])
+			break
+		}
+	}
+	var needed []manifest.Object
+	for _, pod := range candidates {
+		if pods.Starting(pod) && !now.Before(pod.CreationTimestamp.Add(podEventDelay)) {
+			needed = append(needed, pod)
+		}
+	}
+	if o.Target != nil && pods.Ended(o.Target) {
+		needed = append(needed, o.Target)
+	}
+	if _, missing := o.missingClient(run); missing && !now.Before(o.Job.CreationTimestamp.Add(podEventDelay)) {
+		needed = append(needed, o.Job)
+	}
+	return needed
+}
+
+// podEventDelay is the age at which the events of a pod that hasn't started are read,
+// podEventInterval how often they are read again.
+const podEventDelay = 3 * time.Second
+
+const podEventInterval = 5 * time.Second

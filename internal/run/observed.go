@@ -8,12 +8,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -67,7 +69,7 @@ type Observed struct {
 	Steps   []result.Step
 
 	// Position is the run's place in its lane. It is read only for a run that isn't admitted.
-	Position Position
+	Position lane.Position
 	// Inputs holds the user's ConfigMaps by name, until the run's own is built from them.
 	Inputs map[string]*corev1.ConfigMap
 
@@ -89,7 +91,7 @@ type Observed struct {
 	LoadLogs map[string]string
 	// PodEvents holds what keeps pods from starting, or the Job from creating them, by the names of
 	// the pods and the Job.
-	PodEvents map[string]*PodEvent
+	PodEvents map[string]*pods.Event
 	// Node is the target's node. It is read only when NeedsNode says so.
 	Node *corev1.Node
 
@@ -138,32 +140,11 @@ type Reclaim struct {
 	Attempt *Upload
 }
 
-// Position is a run's place in its lane, a queue of runs.
-type Position struct {
-	// Free reports whether the run may start.
-	Free bool
-	// Ahead is the number of runs that wait or run before it.
-	Ahead int
-	// Held reports whether another run, or pods of a run, hold the lane.
-	Held bool
-	// Holder says which run or pods hold the lane. It is empty if they are in another namespace, whose
-	// names are nobody's business.
-	Holder string
-	// HeldUntil is the latest time at which pods stop holding the lane, or zero.
-	HeldUntil time.Time
-}
-
 // Leftover is an object with the name of a run's child that must be deleted before the run starts.
 type Leftover struct {
 	Kind   string
 	Object manifest.Object
 }
-
-// PodEvent is the last event of a pod that doesn't start, or of a Job that creates no pod. Only events report that a volume's source
-// doesn't exist: the pod's status doesn't.
-type PodEvent struct{ Reason, Message string }
-
-func (e *PodEvent) String() string { return e.Reason + ": " + e.Message }
 
 // Refusal is an object that the API server did not accept. Err is why: somebody else owns an object
 // of that name, the kind is unknown, or the object is forbidden or invalid.
@@ -178,30 +159,6 @@ func (r *Refusal) name() string { return r.Kind + " " + r.Creation.Object.GetNam
 // Error implements error.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s was rejected by the API server: %s", r.name(), r.Err)
-}
-
-// Ownership is the relation between a run and an object that has the name of one of its children.
-type Ownership int
-
-const (
-	// Own means the run itself.
-	Own Ownership = iota
-	// EarlierRun means a deleted run of the same name. The object will be deleted with its owner.
-	EarlierRun
-	// Foreign means anybody else.
-	Foreign
-)
-
-// OwnershipOf returns the relation between a run and an object.
-func OwnershipOf(obj metav1.Object, run *v1alpha1.BenchmarkRun) Ownership {
-	owner := metav1.GetControllerOf(obj)
-	switch {
-	case owner != nil && owner.UID == run.UID:
-		return Own
-	case manifest.IsRun(owner) && owner.Name == run.Name:
-		return EarlierRun
-	}
-	return Foreign
 }
 
 // Owns reports whether the run owns an object with a child's name. Else it records that.
@@ -252,4 +209,27 @@ func (o *Observed) pods() []*corev1.Pod {
 		all = append(all, o.Clients[i])
 	}
 	return all
+}
+
+// probed returns what the target's first successful answer showed, or nil if there was none yet.
+func probed(run *v1alpha1.BenchmarkRun, o *Observed) *session.ProbeResult {
+	if state.IsExternal(run) {
+		return o.Sessions.Clients[0].ProbeResult
+	}
+	if o.Sessions.Agent == nil {
+		return nil
+	}
+	return o.Sessions.Agent.ProbeResult
+}
+
+func targetReadyBy(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
+	return o.Leadership.deadline(targetCreated(o), state.ReadinessTimeout(run))
+}
+
+// targetCreated returns the time at which the target was created, or the clients of an external one.
+func targetCreated(o *Observed) time.Time {
+	if o.Target == nil {
+		return o.Job.CreationTimestamp.Time
+	}
+	return o.Target.CreationTimestamp.Time
 }

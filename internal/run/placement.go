@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // targetNode returns the name of the target's node, or "" if it has none: it hasn't been scheduled yet, or
@@ -18,7 +19,7 @@ func (o *Observed) targetNode() string {
 
 // clientsPlaceable reports whether clients can be created. They are placed relative to the target's node.
 func clientsPlaceable(run *v1alpha1.BenchmarkRun, o *Observed) bool {
-	return isExternal(run) || o.targetNode() != ""
+	return state.IsExternal(run) || o.targetNode() != ""
 }
 
 // clientJob returns the clients' Job.

@@ -13,6 +13,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -39,7 +42,7 @@ type planner struct {
 	config *corev1.ConfigMap
 	loads  []*session.Plan
 	// inputs holds what the user's ConfigMaps contain, once that was read.
-	inputs *inputs
+	inputs *inputs.Inputs
 	// logged holds what the logs contain, by container, mismatches what differs from the spec.
 	logged     map[string]server.Log
 	mismatches []server.Mismatch
@@ -50,10 +53,10 @@ func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner
 	p := &planner{run: run, observed: o, now: now}
 	p.Status = run.Status
 	p.Status.ObservedGeneration = ptr.To(run.Generation)
-	if o.Target != nil && !IsFinished(run) {
+	if o.Target != nil && !state.IsFinished(run) {
 		p.Record(o.Target)
 	}
-	if o.Job != nil && !IsFinished(run) {
+	if o.Job != nil && !state.IsFinished(run) {
 		p.Record(o.Job)
 	}
 	if o.Logs != nil {
@@ -76,7 +79,7 @@ func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
 
 func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: Bounded(message, maxMessage), ObservedGeneration: p.run.Generation,
+		Type: kind, Status: status, Reason: reason, Message: printable.Bounded(message, maxMessage), ObservedGeneration: p.run.Generation,
 		LastTransitionTime: metav1.NewTime(p.now), // used only if the status changes
 	})
 }
@@ -103,7 +106,7 @@ func (p *planner) finish() {
 	p.condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, verdict.Reason, verdict.Message)
 	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, finishedMessage)
 	var reason *metav1.Condition
-	if p.Status.Verdict, reason = verdictOf(p.Status.Conditions); reason != nil {
+	if p.Status.Verdict, reason = state.VerdictOf(p.Status.Conditions); reason != nil {
 		p.condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason.Reason, reason.Message)
 	} else {
 		p.condition(v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonFinished, "The run has passed.")
@@ -128,7 +131,7 @@ func (p *Plan) Retry(err error) {
 	for _, kind := range kinds {
 		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil {
 			before, _, _ := strings.Cut(c.Message, v1alpha1.RetryPrefix)
-			c.Message = strings.TrimSpace(Bounded(before, maxMessage/2)) + " " + v1alpha1.RetryPrefix + Bounded(err.Error(), maxError)
+			c.Message = strings.TrimSpace(printable.Bounded(before, maxMessage/2)) + " " + v1alpha1.RetryPrefix + printable.Bounded(err.Error(), maxError)
 			c.Message = strings.TrimSpace(c.Message)
 		}
 	}
@@ -166,9 +169,9 @@ func (p *planner) countClients(is func(*session.ClientState) bool) int {
 	return n
 }
 
-func (p *planner) userInputs() *inputs {
+func (p *planner) userInputs() *inputs.Inputs {
 	if p.inputs == nil {
-		p.inputs = readInputs(p.run, p.observed.Inputs)
+		p.inputs = inputs.Read(p.run, p.observed.Inputs)
 	}
 	return p.inputs
 }

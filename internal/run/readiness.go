@@ -12,6 +12,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -50,17 +53,17 @@ func (p *planner) becomes(kind string, ready bool, message string, progress func
 func (p *planner) awaitReadiness() {
 	targets := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionTargetReady)
 	clients := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionClientsReady)
-	if state := State(p.run); underLoad(state) {
+	if was := state.Of(p.run); state.UnderLoad(was) {
 		// The manager was restarted, and the sessions aren't back yet.
-		p.state(state, "Waiting for the run's pods to reconnect.", p.Status.Progress)
+		p.state(was, "Waiting for the run's pods to reconnect.", p.Status.Progress)
 	} else {
 		p.state(v1alpha1.ReasonStarting, targets.Message+" "+clients.Message, nil)
 	}
-	pods := p.observed.pods()
-	if slices.ContainsFunc(pods, isBlocked) {
-		p.requeueIn(imagePullTimeout / 4)
+	all := p.observed.pods()
+	if slices.ContainsFunc(all, pods.IsBlocked) {
+		p.requeueIn(pods.ImagePullTimeout / 4)
 	}
-	if _, missing := p.observed.missingClient(p.run); missing || slices.ContainsFunc(pods, starting) {
+	if _, missing := p.observed.missingClient(p.run); missing || slices.ContainsFunc(all, pods.Starting) {
 		p.requeueIn(podEventInterval)
 	}
 	if p.disconnected() {
@@ -71,15 +74,15 @@ func (p *planner) awaitReadiness() {
 func (p *planner) targetProgress() string {
 	pod := p.observed.Target
 	switch {
-	case isExternal(p.run):
+	case state.IsExternal(p.run):
 		if failure := p.observed.Sessions.Clients[0].ProbeFailure; failure != "" {
 			return "The readiness probe failed: " + failure
 		}
 		return "Client 0 probes the target as soon as it runs."
 	case pod == nil:
 		return "The target is being created."
-	case unschedulable(pod) != "":
-		return "The target can't be scheduled yet: " + unschedulable(pod)
+	case pods.Unschedulable(pod) != "":
+		return "The target can't be scheduled yet: " + pods.Unschedulable(pod)
 	case p.observed.PodEvents[pod.Name] != nil:
 		return "The target does not start yet: " + p.observed.PodEvents[pod.Name].String()
 	case p.observed.Sessions.Agent != nil && p.observed.Sessions.Agent.ProbeFailure != "":
@@ -100,11 +103,11 @@ func (p *planner) clientProgress() string {
 			}
 			continue
 		}
-		if message := unschedulable(pod); message != "" {
+		if message := pods.Unschedulable(pod); message != "" {
 			return fmt.Sprintf(" Client %d can't be scheduled yet: %s%s", i, sentence(message), placementCause(p.run, p.observed))
 		}
 		if event := p.observed.PodEvents[pod.Name]; event != nil {
-			return fmt.Sprintf(" Client %d does not start yet: %s", i, event.ofClient(p.run))
+			return fmt.Sprintf(" Client %d does not start yet: %s", i, event.OfClient(p.run))
 		}
 	}
 	return ""
@@ -113,15 +116,15 @@ func (p *planner) clientProgress() string {
 // disconnected reports whether the session of a pod is gone that was there.
 func (p *planner) disconnected() bool {
 	for i := range loadplan.Replicas(&p.run.Spec) {
-		if c, known := p.observed.Sessions.Clients[i]; (known || clientsWereReady(p.run)) && !c.Connected {
+		if c, known := p.observed.Sessions.Clients[i]; (known || state.ClientsWereReady(p.run)) && !c.Connected {
 			return true
 		}
 	}
-	if isExternal(p.run) {
+	if state.IsExternal(p.run) {
 		return false
 	}
 	agent := p.observed.Sessions.Agent
-	return (agent != nil && !agent.Connected) || (agent == nil && targetWasReady(p.run))
+	return (agent != nil && !agent.Connected) || (agent == nil && state.TargetWasReady(p.run))
 }
 
 const (
@@ -163,8 +166,8 @@ func (p *planner) verify() (done bool, waits string) {
 func shown(l server.Log) (version, connector string, libraries []string) {
 	for _, text := range l.Libraries[:min(len(l.Libraries), 16)] {
 		if text != "" {
-			libraries = append(libraries, Bounded(text, 256))
+			libraries = append(libraries, printable.Bounded(text, 256))
 		}
 	}
-	return Bounded(l.Version, 256), Bounded(l.Opened(), 256), libraries
+	return printable.Bounded(l.Version, 256), printable.Bounded(l.Opened(), 256), libraries
 }

@@ -1,28 +1,24 @@
 package run
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // reclaimInterval is the time between two attempts to delete the objects of a deleted run.
 const reclaimInterval = 10 * time.Second
 
-// HasFinalizer reports whether a run is kept until its objects are deleted from their bucket.
-func HasFinalizer(run *v1alpha1.BenchmarkRun) bool {
-	return slices.Contains(run.Finalizers, v1alpha1.FinalizerBucketObjects)
-}
-
 // finalizer plans to add or remove the finalizer. A run has it, from before its first object is stored, if and only if
 // objects are deleted with their runs. So it disappears from all runs when the manager is started with another policy,
 // or without buckets.
 func (p *planner) finalizer() {
-	has := HasFinalizer(p.run)
+	has := state.HasFinalizer(p.run)
 	switch {
 	case has && !p.observed.Reclaims:
 		p.Finalizer = RemoveFinalizer
@@ -51,7 +47,7 @@ func (p *planner) reclaim() {
 	case attempt.Err == nil:
 		p.Finalizer = RemoveFinalizer
 	case attempt.Final || !p.now.Before(end):
-		p.retain(withoutPeriod(attempt.Err.Error()) + ".")
+		p.retain(printable.WithoutPeriod(attempt.Err.Error()) + ".")
 		return
 	default:
 		next := attempt.At.Add(reclaimInterval)

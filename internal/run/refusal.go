@@ -15,6 +15,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 const (
@@ -106,7 +108,7 @@ func refused(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	if own := reasonOfRejection(why); own != "" && reason != v1alpha1.ReasonArtifactNotStored {
 		reason = own
 	}
-	return failuref(reason, "%s. %s", withoutPeriod(r.Error()), adviceOn(why, run.Namespace))
+	return failuref(reason, "%s. %s", printable.WithoutPeriod(r.Error()), adviceOn(why, run.Namespace))
 }
 
 // mayBeAccepted reports whether to try again to create an artifact that the API server rejected: its
@@ -148,12 +150,12 @@ func clientRefused(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fail
 	default:
 		return nil
 	}
-	return failuref(reason, "The pod of client %d was rejected by the API server: %s. %s", i, withoutPeriod(e.Message), adviceOn(e.Message, run.Namespace))
+	return failuref(reason, "The pod of client %d was rejected by the API server: %s. %s", i, printable.WithoutPeriod(e.Message), adviceOn(e.Message, run.Namespace))
 }
 
 // missingClient returns the first client without a pod, and whether there is one.
 func (o *Observed) missingClient(run *v1alpha1.BenchmarkRun) (int, bool) {
-	if o.Job == nil || clientsWereReady(run) {
+	if o.Job == nil || state.ClientsWereReady(run) {
 		return 0, false
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
@@ -163,5 +165,3 @@ func (o *Observed) missingClient(run *v1alpha1.BenchmarkRun) (int, bool) {
 	}
 	return 0, false
 }
-
-func withoutPeriod(text string) string { return strings.TrimRight(text, ". ") }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -209,7 +210,7 @@ func TestDecideEndsARunWhoseClientsAreRefused(t *testing.T) {
 			if got := NeedsEvents(s.run, s.o, begin.Add(podEventDelay)); len(got) != 1 || got[0].GetName() != "run-client" {
 				t.Fatalf("reads the events of %v", names(got))
 			}
-			s.o.PodEvents = map[string]*PodEvent{"run-client": {Reason: "FailedCreate", Message: test.message}}
+			s.o.PodEvents = map[string]*pods.Event{"run-client": {Reason: "FailedCreate", Message: test.message}}
 			p := s.decide()
 			if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, "Client 1 has no pod yet: FailedCreate: "+test.message) || p.RequeueAfter > podEventInterval {
 				t.Errorf("at first: %+v, again after %s", got, p.RequeueAfter)

@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -213,7 +214,7 @@ func (s *scene) stuck(message string) *scene {
 		pod.Spec.NodeName, pod.Status.Phase, pod.Status.ContainerStatuses = "node", corev1.PodPending, waiting
 	}
 	s.o.Sessions.Agent, s.o.Sessions.Clients = nil, nil
-	s.o.PodEvents = map[string]*PodEvent{s.o.Target.Name: {"FailedMount", message}}
+	s.o.PodEvents = map[string]*pods.Event{s.o.Target.Name: {Reason: "FailedMount", Message: message}}
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // abortInterval is the interval at which thresholds with abortOnFail are evaluated. k6 evaluates its own every two seconds.
@@ -22,7 +23,7 @@ const abortInterval = time.Second
 // before it is sent to any client, so that another manager keeps to it. Until it is written, another manager decides the
 // same from what the clients report again.
 func (p *planner) abortOnFail(at int64) string {
-	if !runsScript(p.run) {
+	if !state.RunsScript(p.run) {
 		return ""
 	}
 	if p.Status.Abort == nil && at != 0 {

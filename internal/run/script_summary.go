@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -21,7 +22,7 @@ const (
 // summarizing makes a client run handleSummary() of the script, and reports whether to wait for that. Every client has
 // sent its totals. Client 0 runs it, or the next one if that is lost.
 func (p *planner) summarizing() bool {
-	if !runsScript(p.run) || !result.Summarizes(p.scriptTotals()) || p.returned() != nil {
+	if !state.RunsScript(p.run) || !result.Summarizes(p.scriptTotals()) || p.returned() != nil {
 		return false
 	}
 	by := lastTotals(p.run, p.observed).Add(summaryTimeout)

@@ -3,6 +3,9 @@ package run
 import (
 	"time"
 
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -18,7 +21,7 @@ const (
 // the script. After a failure of its own it does so before it exits. Otherwise it does so when its pod is deleted.
 func (p *planner) tearingDown() bool {
 	leader := p.observed.Sessions.Clients[session.ScriptLeader]
-	if !runsScript(p.run) || p.succeeded() || p.removalBegun() ||
+	if !state.RunsScript(p.run) || p.succeeded() || p.removalBegun() ||
 		!leader.Connected || leader.Failure == "" || !leader.Script.SetupEnded || leader.Totals != nil ||
 		!p.now.Before(p.Status.CompletionTime.Add(teardownTimeout)) {
 		return false
@@ -31,10 +34,10 @@ func (p *planner) tearingDown() bool {
 // lost: no other client runs it.
 func (p *planner) withoutTeardown(f *Failure) *Failure {
 	leader := p.observed.Sessions.Clients[session.ScriptLeader]
-	if !runsScript(p.run) || !p.wasSetUp() || leader.Connected || leader.Totals != nil {
+	if !state.RunsScript(p.run) || !p.wasSetUp() || leader.Connected || leader.Totals != nil {
 		return f
 	}
-	return failuref(f.Reason, "%s. Client 0 is lost, and may not have run the script's teardown(): what that removes may still be there.", withoutPeriod(f.Message))
+	return failuref(f.Reason, "%s. Client 0 is lost, and may not have run the script's teardown(): what that removes may still be there.", printable.WithoutPeriod(f.Message))
 }
 
 // wasSetUp reports whether setup() of the script has returned.
@@ -49,7 +52,7 @@ func (p *planner) removalBegun() bool {
 		return true
 	}
 	for _, pod := range p.observed.Clients {
-		if wasStopped(pod) {
+		if pods.WasStopped(pod) {
 			return true
 		}
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -42,7 +44,7 @@ func (p *planner) observeTarget() bool {
 	t, pod := &p.started, p.observed.Target
 	address := ""
 	switch {
-	case isExternal(p.run):
+	case state.IsExternal(p.run):
 		address = server.ExternalAddress(&p.run.Spec.Target)
 		t.Address = address
 	case pod == nil:
@@ -118,8 +120,8 @@ func (p *planner) observePod(pod *corev1.Pod) (address string) {
 // recordTarget writes what was started into the status, as far as that has room.
 func (p *planner) recordTarget() {
 	t := p.started.DeepCopy()
-	t.Address, t.Kernel = Bounded(t.Address, 64), Bounded(t.Kernel, 256)
-	t.CPUs, t.ServerSoftware = Bounded(t.CPUs, 1024), Bounded(t.ServerSoftware, 256)
+	t.Address, t.Kernel = printable.Bounded(t.Address, 64), printable.Bounded(t.Kernel, 256)
+	t.CPUs, t.ServerSoftware = printable.Bounded(t.CPUs, 1024), printable.Bounded(t.ServerSoftware, 256)
 	p.Status.Target = t
 }
 
@@ -128,9 +130,9 @@ func tlsStatus(e *result.Handshake) *v1alpha1.TLSStatus {
 		return nil
 	}
 	s := &v1alpha1.TLSStatus{
-		Protocol: Bounded(e.Protocol, 32), Cipher: Bounded(e.Cipher, 64),
-		KeyAlgorithm: Bounded(e.KeyAlgorithm, 32), KeySize: ptr.To(int32(e.KeySize)),
-		Subject: Bounded(e.Subject, 512), Issuer: Bounded(e.Issuer, 512), Fingerprint: Bounded(e.Fingerprint, 128),
+		Protocol: printable.Bounded(e.Protocol, 32), Cipher: printable.Bounded(e.Cipher, 64),
+		KeyAlgorithm: printable.Bounded(e.KeyAlgorithm, 32), KeySize: ptr.To(int32(e.KeySize)),
+		Subject: printable.Bounded(e.Subject, 512), Issuer: printable.Bounded(e.Issuer, 512), Fingerprint: printable.Bounded(e.Fingerprint, 128),
 		NotAfter:          ptr.To(metav1.NewTime(time.UnixMicro(e.NotAfter))),
 		ClientCertificate: v1alpha1.ClientCertificateNotRequested,
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // step is a change of a status at a second.
@@ -47,7 +48,7 @@ func play(steps ...step) string {
 			p.Status.CompletionTime = ptr.To(metav1.NewTime(p.now))
 		}
 		status = p.Status
-		status.Timeline = timeline(before, &status, p.now)
+		status.Timeline = state.Timeline(before, &status, p.now)
 	}
 	var all []string
 	for _, e := range status.Timeline {

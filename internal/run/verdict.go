@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // complete ends a run whose artifact exists.
@@ -54,7 +55,7 @@ func (p *planner) summarize(r *result.Result) {
 // salvage adds the figures to the status of a run that ends now without an artifact, although every client
 // has sent its totals. Only what the status has no room for is lost.
 func (p *planner) salvage() {
-	if IsFinished(p.run) || p.Status.CompletionTime == nil || p.Status.Verdict != v1alpha1.VerdictError || !p.observed.Collected(loadplan.Replicas(&p.run.Spec)) {
+	if state.IsFinished(p.run) || p.Status.CompletionTime == nil || p.Status.Verdict != v1alpha1.VerdictError || !p.observed.Collected(loadplan.Replicas(&p.run.Spec)) {
 		return
 	}
 	r, err := p.measured()

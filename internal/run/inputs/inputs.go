@@ -1,4 +1,6 @@
-package run
+// Package inputs takes from the user's ConfigMaps what a run copies: files that the target serves, configurations of
+// servers, a script and a list of requests.
+package inputs
 
 import (
 	"cmp"
@@ -15,24 +17,24 @@ import (
 )
 
 const (
-	// inputTimeout is the time that an object that the spec names may be missing: it may be applied
+	// Timeout is the time that an object that the spec names may be missing: it may be applied
 	// together with the run, and after it.
-	inputTimeout = 20 * time.Second
-	// inputInterval is the interval at which a missing ConfigMap is looked for.
-	inputInterval = time.Second
+	Timeout = 20 * time.Second
+	// Interval is the interval at which a missing ConfigMap is looked for.
+	Interval = time.Second
 	// maxInputBytes limits what is copied into the run's own ConfigMap, which can hold 1 MiB.
 	maxInputBytes = 900_000
 )
 
-type inputs struct {
+type Inputs struct {
 	manifest.Inputs
-	// missing says what doesn't exist, wrong what can't be used.
-	missing []string
-	wrong   error
+	// Missing says what doesn't exist, wrong what can't be used.
+	Missing []string
+	Wrong   error
 }
 
-// InputNames returns the names of the user's ConfigMaps that a run copies, sorted.
-func InputNames(run *v1alpha1.BenchmarkRun) []string {
+// Names returns the names of the user's ConfigMaps that a run copies, sorted.
+func Names(run *v1alpha1.BenchmarkRun) []string {
 	var names []string
 	for _, file := range run.Spec.Target.Content {
 		if file.ConfigMapKeyRef != nil {
@@ -52,12 +54,12 @@ func InputNames(run *v1alpha1.BenchmarkRun) []string {
 	return slices.Compact(names)
 }
 
-// readInputs takes a run's inputs from the user's ConfigMaps, by name.
-func readInputs(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) *inputs {
-	in := &inputs{Inputs: manifest.Inputs{Content: map[string][]byte{}, Configurations: server.Configurations{}}}
-	for _, name := range InputNames(run) {
+// Read takes a run's inputs from the user's ConfigMaps, by name.
+func Read(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) *Inputs {
+	in := &Inputs{Inputs: manifest.Inputs{Content: map[string][]byte{}, Configurations: server.Configurations{}}}
+	for _, name := range Names(run) {
 		if configs[name] == nil {
-			in.missing = append(in.missing, scriptField(run, name)+fmt.Sprintf("ConfigMap %s/%s: not found", run.Namespace, name))
+			in.Missing = append(in.Missing, scriptField(run, name)+fmt.Sprintf("ConfigMap %s/%s: not found", run.Namespace, name))
 		}
 	}
 	for _, file := range run.Spec.Target.Content {
@@ -75,26 +77,26 @@ func readInputs(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap
 	}
 	var missing string
 	if in.Script, missing = readScript(run, configs); missing != "" {
-		in.missing = append(in.missing, missing)
+		in.Missing = append(in.Missing, missing)
 	}
-	in.wrong = cmp.Or(in.readRequests(run, configs), in.checkSize(), checkScript(in.Script))
+	in.Wrong = cmp.Or(in.readRequests(run, configs), in.checkSize(), checkScript(in.Script))
 	return in
 }
 
 // valueOf returns the value of a key. It records a key that is missing from an existing ConfigMap.
-func (in *inputs) valueOf(configs map[string]*corev1.ConfigMap, ref *v1alpha1.ConfigMapKeyReference) ([]byte, bool) {
+func (in *Inputs) valueOf(configs map[string]*corev1.ConfigMap, ref *v1alpha1.ConfigMapKeyReference) ([]byte, bool) {
 	config := configs[ref.Name]
 	if config == nil {
 		return nil, false
 	}
 	text, ok := texts(config)[ref.Key]
 	if !ok {
-		in.missing = append(in.missing, fmt.Sprintf("key %s of ConfigMap %s: not found", ref.Key, ref.Name))
+		in.Missing = append(in.Missing, fmt.Sprintf("key %s of ConfigMap %s: not found", ref.Key, ref.Name))
 	}
 	return []byte(text), ok
 }
 
-func (in *inputs) readRequests(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) error {
+func (in *Inputs) readRequests(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) error {
 	from := run.Spec.Load.RequestsFrom
 	if from == nil {
 		return nil
@@ -114,7 +116,7 @@ func (in *inputs) readRequests(run *v1alpha1.BenchmarkRun, configs map[string]*c
 	return nil
 }
 
-func (in *inputs) checkSize() error {
+func (in *Inputs) checkSize() error {
 	size, script := len(in.Requests), 0
 	for _, text := range in.Content {
 		size += len(text)

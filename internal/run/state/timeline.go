@@ -1,4 +1,4 @@
-package run
+package state
 
 import (
 	"slices"
@@ -10,9 +10,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
-// timeline returns the timeline of a run whose status changes from before to after. Each event has one
+// Timeline returns the timeline of a run whose status changes from before to after. Each event has one
 // entry: a run that was suspended begins again where it comes to an event once more.
-func timeline(before, after *v1alpha1.BenchmarkRunStatus, now time.Time) []v1alpha1.TimelineEntry {
+func Timeline(before, after *v1alpha1.BenchmarkRunStatus, now time.Time) []v1alpha1.TimelineEntry {
 	entries := slices.Clone(before.Timeline)
 	add := func(event v1alpha1.TimelineEvent) {
 		if i := slices.IndexFunc(entries, func(e v1alpha1.TimelineEntry) bool { return e.Event == event }); i >= 0 {
@@ -22,7 +22,7 @@ func timeline(before, after *v1alpha1.BenchmarkRunStatus, now time.Time) []v1alp
 	}
 	state, was := activeState(after), activeState(before)
 	entered := state != was && state != ""
-	if entered && !underLoad(state) {
+	if entered && !UnderLoad(state) {
 		add(v1alpha1.TimelineEvent(state))
 	}
 	for _, ready := range []string{v1alpha1.ConditionTargetReady, v1alpha1.ConditionClientsReady} {
@@ -30,7 +30,7 @@ func timeline(before, after *v1alpha1.BenchmarkRunStatus, now time.Time) []v1alp
 			add(v1alpha1.TimelineEvent(ready))
 		}
 	}
-	if entered && underLoad(state) {
+	if entered && UnderLoad(state) {
 		add(v1alpha1.TimelineEvent(state))
 	}
 	if after.Artifact != nil && before.Artifact == nil {

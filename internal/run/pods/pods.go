@@ -1,4 +1,6 @@
-package run
+// Package pods tells what a pod of a run shows by itself: whether it starts, why it can't, how it ended and
+// whether the cluster evicted it.
+package pods
 
 import (
 	"fmt"
@@ -9,23 +11,25 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 // StopDeadline is the activeDeadlineSeconds of a pod that must terminate but is kept: the kubelet stops a pod whose
 // deadline has passed.
 const StopDeadline = 1
 
-// wasStopped reports whether a pod was given the deadline that stops it.
-func wasStopped(pod *corev1.Pod) bool {
+// WasStopped reports whether a pod was given the deadline that stops it.
+func WasStopped(pod *corev1.Pod) bool {
 	return ptr.Deref(pod.Spec.ActiveDeadlineSeconds, math.MaxInt64) <= StopDeadline
 }
 
-// imagePullTimeout is the time for which pulling may fail: a registry may be out of reach for a
+// ImagePullTimeout is the time for which pulling may fail: a registry may be out of reach for a
 // moment.
-const imagePullTimeout = 20 * time.Second
+const ImagePullTimeout = 20 * time.Second
 
-// PodEnded reports whether all containers of a pod have terminated for good.
-func PodEnded(pod *corev1.Pod) bool {
+// Ended reports whether all containers of a pod have terminated for good.
+func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
@@ -33,7 +37,7 @@ func PodEnded(pod *corev1.Pod) bool {
 // the kubelet about a second more to end the pod.
 func ContainersEnded(pod *corev1.Pod) bool {
 	statuses := pod.Status.ContainerStatuses
-	return PodEnded(pod) || len(statuses) > 0 && len(statuses) == len(pod.Spec.Containers) &&
+	return Ended(pod) || len(statuses) > 0 && len(statuses) == len(pod.Spec.Containers) &&
 		!slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.State.Terminated == nil })
 }
 
@@ -42,8 +46,8 @@ func containerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 }
 
-// starting reports whether a pod has a node but none of its containers has started. pod may be nil.
-func starting(pod *corev1.Pod) bool {
+// Starting reports whether a pod has a node but none of its containers has started. pod may be nil.
+func Starting(pod *corev1.Pod) bool {
 	if pod == nil || pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending {
 		return false
 	}
@@ -52,31 +56,31 @@ func starting(pod *corev1.Pod) bool {
 	})
 }
 
-type blocked struct {
-	container string
-	message   string
-	// image reports whether its image can't be pulled.
-	image bool
+type Blocked struct {
+	Container string
+	Message   string
+	// Image reports whether its image can't be pulled.
+	Image bool
 	// final reports whether waiting can't help.
 	final bool
 }
 
-func isBlocked(pod *corev1.Pod) bool { return blockedIn(pod) != nil }
+func IsBlocked(pod *corev1.Pod) bool { return blockedIn(pod) != nil }
 
 // blockedIn returns a container of a pod that can't be started, or nil.
-func blockedIn(pod *corev1.Pod) *blocked {
+func blockedIn(pod *corev1.Pod) *Blocked {
 	for _, status := range containerStatuses(pod) {
 		wait := status.State.Waiting
 		if wait == nil {
 			continue
 		}
-		b := &blocked{container: status.Name, message: strings.Trim(wait.Reason+": "+wait.Message, ": ")}
+		b := &Blocked{Container: status.Name, Message: strings.Trim(wait.Reason+": "+wait.Message, ": ")}
 		switch wait.Reason {
 		case "InvalidImageName", "ErrImageNeverPull":
-			b.image, b.final = true, true
+			b.Image, b.final = true, true
 			return b
 		case "ErrImagePull", "ImagePullBackOff", "ImageInspectError", "RegistryUnavailable":
-			b.image = true
+			b.Image = true
 			return b
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 			return b
@@ -85,17 +89,17 @@ func blockedIn(pod *corev1.Pod) *blocked {
 	return nil
 }
 
-// waiting returns a container that can't be started, at once or after imagePullTimeout.
-func waiting(pod *corev1.Pod, now time.Time) *blocked {
+// Waiting returns a container that can't be started, at once or after imagePullTimeout.
+func Waiting(pod *corev1.Pod, now time.Time) *Blocked {
 	b := blockedIn(pod)
-	if b == nil || !b.final && !now.After(pod.CreationTimestamp.Add(imagePullTimeout)) {
+	if b == nil || !b.final && !now.After(pod.CreationTimestamp.Add(ImagePullTimeout)) {
 		return nil
 	}
 	return b
 }
 
-// unschedulable returns why no node was found for a pod, or "".
-func unschedulable(pod *corev1.Pod) string {
+// Unschedulable returns why no node was found for a pod, or "".
+func Unschedulable(pod *corev1.Pod) string {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
 			return condition.Message
@@ -104,8 +108,8 @@ func unschedulable(pod *corev1.Pod) string {
 	return ""
 }
 
-// exit describes how a container terminated, with the end of its log if the kubelet kept that.
-func exit(end *corev1.ContainerStateTerminated) string {
+// Exit describes how a container terminated, with the end of its log if the kubelet kept that.
+func Exit(end *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", end.ExitCode)
 	if end.Signal != 0 {
 		text = fmt.Sprintf("signal %d", end.Signal)
@@ -119,12 +123,12 @@ func exit(end *corev1.ContainerStateTerminated) string {
 	return text
 }
 
-// memoryAdvice returns what to do about a container that was killed for memory, and the empty
+// MemoryAdvice returns what to do about a container that was killed for memory, and the empty
 // string for any other end. field is the field of its memory limit.
 //
 // The kubelet may lack the reason OOMKilled: a container runtime that is short of CPU reports the
 // end of a container before it has learned of the kernel's OOM event.
-func memoryAdvice(end *corev1.ContainerStateTerminated, pod *corev1.Pod, container, field string) string {
+func MemoryAdvice(end *corev1.ContainerStateTerminated, pod *corev1.Pod, container, field string) string {
 	const killed = 128 + 9 // by SIGKILL
 	limit := ""
 	for _, c := range pod.Spec.Containers {
@@ -141,17 +145,32 @@ func memoryAdvice(end *corev1.ContainerStateTerminated, pod *corev1.Pod, contain
 	return ""
 }
 
-// nodeOf returns how a message refers to a pod's node, whose name may be unknown.
-func nodeOf(name string) string {
+// NodeOf returns how a message refers to a pod's node, whose name may be unknown.
+func NodeOf(name string) string {
 	if name == "" {
 		return "its node"
 	}
 	return "node " + name
 }
 
-func podReason(pod *corev1.Pod) string {
+func ReasonOf(pod *corev1.Pod) string {
 	if pod.Status.Reason == "" && pod.Status.Message == "" {
 		return "no reason given"
 	}
 	return strings.Trim(pod.Status.Reason+": "+pod.Status.Message, ": ")
+}
+
+// ServerEnd returns the server that terminated first, or nil.
+func ServerEnd(pod *corev1.Pod) *corev1.ContainerStatus {
+	var first *corev1.ContainerStatus
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if status.Name == manifest.AgentContainer || status.State.Terminated == nil {
+			continue
+		}
+		if first == nil || status.State.Terminated.FinishedAt.Before(&first.State.Terminated.FinishedAt) {
+			first = status
+		}
+	}
+	return first
 }

@@ -1,4 +1,4 @@
-package run
+package lane
 
 import (
 	"slices"
@@ -14,6 +14,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 )
+
+// now is the time of the decision.
+var now = time.Unix(1_000_010, 0)
 
 // laneRun returns a run of lane "l" that was created the given number of seconds
 // after the epoch.
@@ -169,11 +172,11 @@ func TestPositionOf(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			me := laneRun("me", 10, recorded, suspendedBefore)
-			lane := &Lane{Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, Turns: test.turns}
+			queue := &Lane{Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, Turns: test.turns}
 			for i := range test.runs {
-				lane.Runs = append(lane.Runs, &test.runs[i])
+				queue.Runs = append(queue.Runs, &test.runs[i])
 			}
-			if diff := cmp.Diff(test.want, PositionOf(&me, lane, now)); diff != "" {
+			if diff := cmp.Diff(test.want, PositionOf(&me, queue, now)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -187,19 +190,19 @@ func TestNextTakesTurns(t *testing.T) {
 		laneRun("a2", 2, in("a")), laneRun("a1", 1, in("a")), laneRun("a3", 3, in("a")), laneRun("b1", 10, in("b")), laneRun("b2", 11, in("b")),
 		laneRun("c1", 20, in("c")), laneRun("runs", 1, admitted), laneRun("done", 2, admitted, finished), laneRun("suspended", 3, suspended),
 	}
-	lane := &Lane{Turns: map[string]time.Time{}}
+	queue := &Lane{Turns: map[string]time.Time{}}
 	for i := range runs {
-		lane.Runs = append(lane.Runs, &runs[i])
+		queue.Runs = append(queue.Runs, &runs[i])
 	}
 	var got []string
 	for at := now; ; at = at.Add(time.Second) {
-		next, ok := Next(lane)
+		next, ok := Next(queue)
 		if !ok {
 			break
 		}
 		got = append(got, next.Name)
-		lane.Turns[next.Namespace] = at
-		lane.Runs = slices.DeleteFunc(lane.Runs, func(run *v1alpha1.BenchmarkRun) bool { return run.Name == next.Name })
+		queue.Turns[next.Namespace] = at
+		queue.Runs = slices.DeleteFunc(queue.Runs, func(run *v1alpha1.BenchmarkRun) bool { return run.Name == next.Name })
 	}
 	if diff := cmp.Diff([]string{"a1", "b1", "c1", "a2", "b2", "a3"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,4 +1,5 @@
-package run
+// Package lane orders the runs that wait in a lane, a queue of runs, and decides which of them may start.
+package lane
 
 import (
 	"cmp"
@@ -14,12 +15,14 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
-// PodReleaseTimeout limits the time for which the pods of a run that has ended hold its lane. A kubelet needs
+// ReleaseTimeout limits the time for which the pods of a run that has ended hold its lane. A kubelet needs
 // seconds to terminate them. Pods that are left then are on a lost node, or somebody keeps them from
 // being deleted.
-const PodReleaseTimeout = 2 * time.Minute
+const ReleaseTimeout = 2 * time.Minute
 
 // Lane is the observed state of a lane, a queue of runs.
 type Lane struct {
@@ -51,10 +54,10 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 	for i := range lane.Pods {
 		pod := &lane.Pods[i]
 		owner := OwnerOf(pod, lane.Runs)
-		if owner == nil || ContainersEnded(pod) || holdsLane(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
+		if owner == nil || pods.ContainersEnded(pod) || holdsLane(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if until := endOf(owner).Add(PodReleaseTimeout); now.Before(until) {
+		if until := endOf(owner).Add(ReleaseTimeout); now.Before(until) {
 			hold(owner)
 			if until.After(p.HeldUntil) {
 				p.HeldUntil = until
@@ -116,18 +119,18 @@ func order(lane *Lane) []*v1alpha1.BenchmarkRun {
 }
 
 func waits(run *v1alpha1.BenchmarkRun) bool {
-	return !IsAdmitted(run) && !IsFinished(run) && !IsSuspended(run) && run.DeletionTimestamp.IsZero()
+	return !state.IsAdmitted(run) && !state.IsFinished(run) && !state.IsSuspended(run) && run.DeletionTimestamp.IsZero()
 }
 
 // holdsLane reports whether a run itself holds its lane. One that is being deleted doesn't, however
 // long somebody's finalizer keeps it: its pods may, for a while.
 func holdsLane(run *v1alpha1.BenchmarkRun) bool {
-	return IsAdmitted(run) && !IsFinished(run) && run.DeletionTimestamp.IsZero()
+	return state.IsAdmitted(run) && !state.IsFinished(run) && run.DeletionTimestamp.IsZero()
 }
 
-// LeftLane reports whether neither a run nor its pods can hold its lane any more.
-func LeftLane(run *v1alpha1.BenchmarkRun, now time.Time) bool {
-	return !holdsLane(run) && !now.Before(endOf(run).Add(PodReleaseTimeout))
+// HasLeft reports whether neither a run nor its pods can hold its lane any more.
+func HasLeft(run *v1alpha1.BenchmarkRun, now time.Time) bool {
+	return !holdsLane(run) && !now.Before(endOf(run).Add(ReleaseTimeout))
 }
 
 // OwnerOf returns the run that recorded a pod or the pod's Job, or nil.
@@ -146,7 +149,7 @@ func OwnerOf(pod *corev1.Pod, runs []*v1alpha1.BenchmarkRun) *v1alpha1.Benchmark
 // endOf returns when a run that doesn't hold its lane gave it up.
 func endOf(run *v1alpha1.BenchmarkRun) time.Time {
 	switch {
-	case IsFinished(run):
+	case state.IsFinished(run):
 		return ptr.Deref(run.Status.CompletionTime, metav1.Time{}).Time
 	case !run.DeletionTimestamp.IsZero():
 		return run.DeletionTimestamp.Time
@@ -158,4 +161,19 @@ func endOf(run *v1alpha1.BenchmarkRun) time.Time {
 // compareAge returns a negative number if a was created before b.
 func compareAge(a, b *v1alpha1.BenchmarkRun) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
+}
+
+// Position is a run's place in its lane, a queue of runs.
+type Position struct {
+	// Free reports whether the run may start.
+	Free bool
+	// Ahead is the number of runs that wait or run before it.
+	Ahead int
+	// Held reports whether another run, or pods of a run, hold the lane.
+	Held bool
+	// Holder says which run or pods hold the lane. It is empty if they are in another namespace, whose
+	// names are nobody's business.
+	Holder string
+	// HeldUntil is the latest time at which pods stop holding the lane, or zero.
+	HeldUntil time.Time
 }
