@@ -150,7 +150,7 @@ func TestTableOfABenchmark(t *testing.T) {
 	server.SetConfigMap(config)
 	start(t, server, append(table, "--pivot", "connector", "--metric", "LatencyP99", "-o", "markdown")...).wantEnd(t, exit.Success, "| connector | LatencyP99 |", "| nio | 0.996 |")
 	start(t, server, append(table, "--percent-of", "connector=nio", "--metric", "LatencyP99", "--round", "1", "-o", "csv")...).wantEnd(t, exit.Success, "\napr,21.0\n")
-	start(t, server, append(table, "--metric", "LatencyP1")...).wantEnd(t, exit.Unknown, `the round has no figure "LatencyP1": use one of LatencyP99, RequestsPerSecond`)
+	start(t, server, append(table, "--metric", "LatencyP1")...).wantEnd(t, exit.Unknown, `the round has no metric "LatencyP1": use one of LatencyP99, RequestsPerSecond`)
 	start(t, server, append(table, "--pivot", "size,connector")...).wantEnd(t, exit.Unknown, `unknown axis "size": the Benchmark has connector`)
 	start(t, server, append(table, "-o", "yaml")...).wantEnd(t, exit.Unknown, `unknown output format "yaml"`)
 	start(t, server, append(table, "--round", "-1")...).wantEnd(t, exit.Unknown, "must be a number from 1 on")

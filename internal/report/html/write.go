@@ -35,9 +35,11 @@ var (
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"print": visible,
-	"shown": doc.Shown,
-	"add":   func(a, b int) int { return a + b },
-	"svg":   func(d doc.Drawing) template.HTML { return template.HTML(d.SVG()) }, //nolint:gosec // see doc.Drawing
+	// signed is like print, for texts of numbers: those below 0 have minus signs.
+	"signed": func(text string) string { return picture.Minus(visible(text)) },
+	"shown":  doc.Shown,
+	"add":    func(a, b int) int { return a + b },
+	"svg":    func(d doc.Drawing) template.HTML { return template.HTML(d.SVG()) }, //nolint:gosec // see doc.Drawing
 	"lines": func(lines doc.Preformatted) string {
 		texts := make([]string, len(lines))
 		for i, line := range lines {

@@ -12,34 +12,9 @@ import (
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
-// Side is one of two sides of a comparison: a run, a set of runs, or a round.
-type Side struct {
-	// Name is the side's name on the command line.
-	Name string `json:"name"`
-	// Groups are the cells of a round, or one group with all runs.
-	Groups []Group `json:"groups"`
-	// Compared are the metrics that a round's own comparison names.
-	Compared []v1alpha1.ComparedMetric `json:"-"`
-	// Notes say what was left out.
-	Notes []string `json:"-"`
-	// Spec is that of a single run; nil for rounds and sets of runs.
-	Spec *v1alpha1.BenchmarkRunSpec `json:"-"`
-}
-
-// Group is a set of runs of which one figure each is a sample.
-type Group struct {
-	// Cell is the name of the cell; empty for runs that were selected in another way.
-	Cell string `json:"cell,omitempty"`
-	// Runs are valid and have ended.
-	Runs []benchmark.Run `json:"runs"`
-	// Specs and Environments are what is known of the runs.
-	Specs        Facts `json:"-"`
-	Environments Facts `json:"-"`
-}
-
 // CompareOptions say what is compared.
 type CompareOptions struct {
-	// Metrics are the figures. If empty, they are those that a round's own comparison names, and the usual ones.
+	// Metrics are those to compare. If empty, they are those that a round's own comparison names, and the default ones.
 	Metrics []v1alpha1.BenchmarkMetric
 	// TolerancePercent is the difference that doesn't matter, for metrics for which no comparison has one.
 	TolerancePercent int32
@@ -47,40 +22,8 @@ type CompareOptions struct {
 	ConfidencePercent int32
 }
 
-// Comparison says how a side differs from another that was measured at another time.
-type Comparison struct {
-	Baseline  Side `json:"baseline"`
-	Candidate Side `json:"candidate"`
-	// Cells has the names of the effects' cells, by index.
-	Cells   []string         `json:"cells"`
-	Effects []ComparedEffect `json:"effects"`
-	// Refusal says why the sides aren't compared; empty if they are. There are no effects then.
-	Refusal string `json:"refusal,omitempty"`
-	// ConfidencePercent is that of the intervals, which share a false discovery rate.
-	ConfidencePercent int32 `json:"confidencePercent"`
-	// Specs and Environments are what differs between the sides beside the figures.
-	Specs        []Difference `json:"specDifferences"`
-	Environments []Difference `json:"environmentDifferences"`
-	Notes        []string     `json:"notes,omitempty"`
-}
-
-// ComparedEffect is an effect with the medians of both sides, in the units of result.Metrics.
-type ComparedEffect struct {
-	benchmark.Effect
-	BaselineMedian  float64 `json:"baselineMedian"`
-	CandidateMedian float64 `json:"candidateMedian"`
-	BaselineRuns    int     `json:"baselineRuns"`
-	CandidateRuns   int     `json:"candidateRuns"`
-}
-
 // ErrNoRuns means that a side of a comparison has no valid run, or that no cell is on both sides.
 var ErrNoRuns = errors.New("nothing to compare")
-
-// pair has the groups of both sides that are compared with each other.
-type pair struct {
-	cell                string
-	baseline, candidate *Group
-}
 
 // Compare compares two sides: rounds cell by cell, by the names of the cells, and any runs that were selected in
 // another way with each of a round's cells.
@@ -116,41 +59,6 @@ func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
-func (c *Comparison) pairs() (pairs []pair) {
-	a, b := c.Baseline.Groups, c.Candidate.Groups
-	if len(a) == 0 || len(b) == 0 {
-		return nil
-	}
-	add := func(cell string, x, y *Group) {
-		if len(x.Runs) > 0 && len(y.Runs) > 0 {
-			pairs = append(pairs, pair{cell, x, y})
-		}
-	}
-	for i := range b {
-		switch {
-		case len(a) == 1 && len(b) == 1, len(a) == 1 && a[0].Cell == "":
-			add(b[i].Cell, &a[0], &b[i])
-		case len(b) == 1 && b[0].Cell == "":
-			for j := range a {
-				add(a[j].Cell, &a[j], &b[i])
-			}
-		default:
-			at := slices.IndexFunc(a, func(g Group) bool { return g.Cell == b[i].Cell })
-			if at < 0 {
-				c.Notes = append(c.Notes, fmt.Sprintf("Cell %s is only in %s.", b[i].Cell, c.Candidate.Name))
-				continue
-			}
-			add(b[i].Cell, &a[at], &b[i])
-		}
-	}
-	for i := range a {
-		if len(a) > 1 && (len(b) > 1 || b[0].Cell != "") && !slices.ContainsFunc(b, func(g Group) bool { return g.Cell == a[i].Cell }) {
-			c.Notes = append(c.Notes, fmt.Sprintf("Cell %s is only in %s.", a[i].Cell, c.Baseline.Name))
-		}
-	}
-	return pairs
-}
-
 // metricsToCompare returns the metrics with their tolerances and directions: as the candidate's comparison has
 // them or, if it names none, the baseline's.
 func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.ComparedMetric {
@@ -163,7 +71,7 @@ func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.Co
 		for _, m := range known {
 			names = append(names, m.Name)
 		}
-		for _, m := range append(slices.Clone(usual), v1alpha1.MetricTargetPeakMemory) {
+		for _, m := range append(slices.Clone(defaultMetrics), v1alpha1.MetricTargetPeakMemory) {
 			if !slices.Contains(names, m) {
 				names = append(names, m)
 			}
@@ -184,7 +92,7 @@ func compared(e benchmark.Effect, p *pair) ComparedEffect {
 		values := benchmark.FiguresIn(runs, e.Metric)
 		i, err := statistics.Median(values, 0.05)
 		if err != nil {
-			return 0, 0 // not reached: the effect has figures
+			return 0, 0 // not reached: the effect has values
 		}
 		return i.Estimate, len(values)
 	}
@@ -233,10 +141,10 @@ func (c *Comparison) noteFewRuns() {
 	for statistics.MinRuns(alpha, need) > need {
 		need++
 	}
-	text := fmt.Sprintf("%s on a side are too few for an interval: such a difference may be noise alone.", plural(least, "run"))
+	text := fmt.Sprintf("%s on a side are too few for an interval: such a difference may be noise alone.", Plural(least, "run"))
 	if least == 1 {
 		text = "A single run on a side says nothing about noise: such a difference may be noise alone."
 	}
 	c.Notes = append(c.Notes, fmt.Sprintf("%s For %s at %d%% confidence make at least %d runs on each side, or compare fewer with --metric.",
-		text, plural(len(c.Effects), "difference"), c.ConfidencePercent, need))
+		text, Plural(len(c.Effects), "difference"), c.ConfidencePercent, need))
 }

@@ -5,15 +5,16 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/doc"
 )
 
-// writeRunsCSV writes a record for each run of the round: its cell, whether it is valid, and its figures in the units
+// writeRunsCSV writes a record for each run of the round: its cell, whether it is valid, and its metrics in the units
 // of the report. What is unknown is empty.
 func writeRunsCSV(w io.Writer, r *Report) error {
+	type run = benchmark.Run
 	axes, metrics := map[string]bool{}, map[v1alpha1.BenchmarkMetric]bool{}
 	for i := range r.Cells {
 		for axis := range r.Cells[i].Values {
@@ -25,44 +26,31 @@ func writeRunsCSV(w io.Writer, r *Report) error {
 			metrics[metric] = true
 		}
 	}
-	header := []string{"run", "cell"}
-	names := slices.Sorted(maps.Keys(axes))
-	for _, axis := range names {
-		header = append(header, "axis_"+axis)
+	fields := []doc.Field[run]{doc.Word("run", func(run *run) string { return run.Name }), doc.Word("cell", func(run *run) string { return r.Cells[run.Cell].Name })}
+	for _, axis := range slices.Sorted(maps.Keys(axes)) {
+		fields = append(fields, doc.Word("axis_"+axis, func(run *run) string { return r.Cells[run.Cell].Values[axis] }))
 	}
-	header = append(header, "trial", "number", "replacement", "started", "ended", "valid", "load")
-	figures := slices.Sorted(maps.Keys(metrics))
-	for _, metric := range figures {
-		header = append(header, heading(metric))
-	}
-	records := [][]string{append(header, "message")}
-	for i := range r.Runs {
-		run := &r.Runs[i]
-		cell := &r.Cells[run.Cell]
-		record := []string{run.Name, cell.Name}
-		for _, axis := range names {
-			record = append(record, cell.Values[axis])
-		}
-		record = append(record, strconv.FormatBool(run.Trial), strconv.Itoa(run.Number), strconv.Itoa(run.Replacement),
-			timeText(run.Started), timeText(run.Ended), strconv.FormatBool(run.Valid), "")
-		if run.Trial {
-			record[len(record)-1] = strconv.FormatInt(run.Load, 10)
-		}
-		for _, metric := range figures {
-			figure, known := run.Figures[metric]
-			record = append(record, "")
-			if known {
-				record[len(record)-1] = unitOf(metric).format(figure)
+	fields = append(fields,
+		doc.Word("trial", func(run *run) string { return strconv.FormatBool(run.Trial) }),
+		doc.Number("number", func(run *run) string { return strconv.Itoa(run.Number) }),
+		doc.Number("replacement", func(run *run) string { return strconv.Itoa(run.Replacement) }),
+		doc.Word("started", func(run *run) string { return moment(run.Started) }), doc.Word("ended", func(run *run) string { return moment(run.Ended) }),
+		doc.Word("valid", func(run *run) string { return strconv.FormatBool(run.Valid) }),
+		doc.Number("load", func(run *run) string {
+			if !run.Trial {
+				return ""
 			}
-		}
-		records = append(records, append(record, run.Message))
+			return strconv.FormatInt(run.Load, 10)
+		}))
+	for _, metric := range slices.Sorted(maps.Keys(metrics)) {
+		fields = append(fields, doc.Number(heading(metric), func(run *run) string {
+			value, known := run.Figures[metric]
+			if !known {
+				return ""
+			}
+			return unitOf(metric).format(value)
+		}))
 	}
-	return report.WriteCSV(w, records)
-}
-
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
+	fields = append(fields, doc.Word("message", func(run *run) string { return run.Message }))
+	return doc.WriteCSV(w, doc.Records(r.Runs, fields...))
 }

@@ -1,136 +1,154 @@
 package round
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
-	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/doc"
 )
 
-// document is a text that is being written. Its methods take plain texts, which may come from users: each format
-// makes them printable, and escapes what would be markup in it.
-type document interface {
-	title(text string)
-	section(text string)
-	paragraph(text string)
-	list(items ...string)
-	// plot writes lines of characters of one width.
-	plot(lines []string)
-	// table writes a table. Columns are report.Words, aligned to the left, or strings, aligned to the right.
-	table(columns []any, rows [][]string)
-	// columns returns the number of columns of the terminal, or 0 if it is for none.
-	columns() int
-	String() string
-}
+// maxConclusions is the largest number of effects, and of changes of level, that have sentences; the tables have all.
+const maxConclusions = 6
 
-// text is a document for a terminal. A paragraph and a table are separated by an empty line.
-type text struct {
-	out            strings.Builder
-	width          int // of the terminal, see report.Sheet.Fit
-	afterParagraph bool
-}
-
-// String returns what was written.
-func (d *text) String() string { return d.out.String() }
-
-func (d *text) columns() int { return d.width }
-
-func (d *text) title(text string) { fmt.Fprintln(&d.out, printable.Text(text)) }
-
-func (d *text) section(text string) {
-	text = printable.Text(text)
-	fmt.Fprintf(&d.out, "\n%s\n%s\n", text, strings.Repeat("-", len([]rune(text))))
-	d.afterParagraph = false
-}
-
-func (d *text) paragraph(text string) {
-	if text != "" {
-		fmt.Fprintln(&d.out, printable.Text(text))
-		d.afterParagraph = true
+// Document returns the report for terminals and comments: the verdict and what it is made of, the metrics of the cells, and
+// at last the conditions.
+func (r *Report) Document() *doc.Document {
+	d := &doc.Document{
+		Title: fmt.Sprintf("Benchmark %s/%s, round %d: %s", r.Namespace, r.Benchmark, r.Number, headline(r.Round)), Remarks: []string{r.Message}, Notes: r.Notes,
 	}
-}
-
-func (d *text) list(items ...string) {
-	for _, item := range items {
-		fmt.Fprintf(&d.out, "  %s\n", strings.TrimRight(printable.Text(item), " "))
+	sentences := r.Sentences()
+	d.Sentences = sentences[:min(len(sentences), maxConclusions)]
+	if more := len(sentences) - maxConclusions; more > 0 {
+		d.Sentences = append(d.Sentences, doc.Sentence{Text: fmt.Sprintf("%d more are in the table.", more)})
 	}
-}
-
-func (d *text) plot(lines []string) {
-	fmt.Fprintln(&d.out)
-	for _, line := range lines {
-		fmt.Fprintln(&d.out, strings.TrimRight(printable.Text(line), " "))
+	if text := r.CountsAsFailed(); text != "" {
+		d.Sentences = append(d.Sentences, doc.Sentence{Text: text})
 	}
+	d.Add(r.gateSection(), r.reportedSection(), r.cellsSection(), r.BreakingPoints(), r.Peaks(), r.levelsSection(), r.capacitiesSection(), r.trendSection(), r.invalidSection())
+	d.Add(doc.Section{Title: "Conditions", Blocks: []doc.Block{doc.Facts{Facts: r.Conditions(), Listed: true}}})
+	return d
 }
 
-func (d *text) table(columns []any, rows [][]string) {
-	if d.afterParagraph {
-		fmt.Fprintln(&d.out)
+// invalidSection has the runs that have no valid result.
+func (r *Report) invalidSection() doc.Section {
+	runs := slices.DeleteFunc(slices.Clone(r.Runs), func(run benchmark.Run) bool { return run.Valid || run.Ended.IsZero() })
+	if len(runs) == 0 {
+		return doc.Section{}
 	}
-	d.afterParagraph = false
-	fmt.Fprintln(&d.out, tableOf(columns, rows, printable.Text).Fit(d.width))
+	slices.SortFunc(runs, func(a, b benchmark.Run) int { return strings.Compare(a.Name, b.Name) })
+	return doc.Section{Title: "Invalid runs", Blocks: []doc.Block{
+		doc.Paragraph{"Their figures are nowhere above."},
+		doc.TableOf("", runs, doc.Word("run", func(run *benchmark.Run) string { return run.Name }), doc.Word("cell", func(run *benchmark.Run) string { return r.Cells[run.Cell].Name }),
+			doc.Word("reason", func(run *benchmark.Run) string { return cmp.Or(run.Message, "unknown") })),
+	}}
 }
 
-// markdown is a document in GitHub's Markdown.
-type markdown struct{ out strings.Builder }
-
-// String returns what was written.
-func (d *markdown) String() string { return d.out.String() }
-
-func (d *markdown) columns() int { return 0 }
-
-func (d *markdown) title(text string) { fmt.Fprintf(&d.out, "## %s\n", report.EscapeMarkdown(text)) }
-func (d *markdown) section(text string) {
-	fmt.Fprintf(&d.out, "\n### %s\n", report.EscapeMarkdown(text))
-}
-
-func (d *markdown) paragraph(text string) {
-	if text != "" {
-		fmt.Fprintf(&d.out, "\n%s\n", report.EscapeMarkdown(text))
-	}
-}
-
-func (d *markdown) list(items ...string) {
-	if len(items) > 0 {
-		fmt.Fprintln(&d.out)
-	}
-	for _, item := range items {
-		fmt.Fprintf(&d.out, "- %s\n", strings.Join(strings.Fields(report.EscapeMarkdown(item)), " "))
-	}
-}
-
-func (d *markdown) plot(lines []string) {
-	fmt.Fprintf(&d.out, "\n```text\n")
-	for _, line := range lines {
-		fmt.Fprintln(&d.out, strings.ReplaceAll(strings.TrimRight(printable.Text(line), " "), "`", "'"))
-	}
-	fmt.Fprintln(&d.out, "```")
-}
-
-func (d *markdown) table(columns []any, rows [][]string) {
-	fmt.Fprintf(&d.out, "\n%s\n", tableOf(columns, rows, report.EscapeMarkdown).RenderMarkdown())
-}
-
-func tableOf(columns []any, rows [][]string, clean func(string) string) *report.Sheet {
-	cleaned := make([]any, len(columns))
-	for i, column := range columns {
-		switch column := column.(type) {
-		case report.Words:
-			cleaned[i] = report.Words(clean(string(column)))
-		case string:
-			cleaned[i] = clean(column)
+// gateSection has the effects that decide.
+func (r *Report) gateSection() doc.Section {
+	var rows []EffectRow
+	for _, e := range r.effectRows(benchmark.Ranked(r.Effects)) {
+		if e.gate() {
+			rows = append(rows, e)
 		}
 	}
-	t := report.NewTable(cleaned...)
-	for _, row := range rows {
-		cells := make(table.Row, len(row))
-		for i, cell := range row {
-			cells[i] = clean(cell)
-		}
-		t.AppendRow(cells)
+	if len(rows) == 0 {
+		return doc.Section{}
 	}
-	return t
+	s := doc.Section{Title: "Gate", Blocks: []doc.Block{
+		doc.Paragraph{fmt.Sprintf("All intervals together hold the true differences with a confidence of %d%%. A round like this one finds a "+
+			"difference to the worse of the size in the column \"detectable\" in 4 of 5 cases.", r.Confidence())},
+		effectsTable("", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, verdictField, toleranceField, detectableField, blocksField),
+	}}
+	for _, metric := range r.compared() {
+		s.Add(doc.Plot{Drawing: &forest{metric: metric, rows: rows}})
+	}
+	return s
+}
+
+// reportedSection has the effects that decide nothing.
+func (r *Report) reportedSection() doc.Section {
+	rows := slices.DeleteFunc(r.effectRows(benchmark.Ranked(r.Effects)), func(e EffectRow) bool { return e.gate() })
+	if len(rows) == 0 {
+		return doc.Section{}
+	}
+	return doc.Section{Title: "Reported, not in the gate", Blocks: []doc.Block{
+		doc.Paragraph{fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-r.Confidence())},
+		effectsTable("", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, detectableField),
+	}}
+}
+
+// cellsSection has the medians of each cell in the metrics that are compared and in the default ones.
+func (r *Report) cellsSection() doc.Section {
+	if len(r.Estimates) == 0 {
+		return doc.Section{}
+	}
+	metrics := r.compared()
+	for _, m := range defaultMetrics {
+		if !slices.Contains(metrics, m) {
+			metrics = append(metrics, m)
+		}
+	}
+	return doc.Section{Title: "Cells", Blocks: []doc.Block{r.MediansOver(), r.medians("", columnsOf(metrics, heading), true)}}
+}
+
+// maxLevelRows is the largest number of levels in a report for people. The tables by axes have all.
+const maxLevelRows = 200
+
+// levelsSection has what each cell measured while a level was held.
+func (r *Report) levelsSection() doc.Section {
+	if len(r.Levels) == 0 {
+		return doc.Section{}
+	}
+	s := doc.Section{Title: "Levels", Blocks: []doc.Block{
+		doc.Paragraph{"Medians of the requests that completed while a level was held, over the runs that came to it. CPU and idle are in percent of what the target may use."},
+	}}
+	shown := r.Levels[:min(len(r.Levels), maxLevelRows)]
+	if more := len(r.Levels) - len(shown); more > 0 {
+		s.Add(doc.Paragraph{fmt.Sprintf("%d more are in the JSON and in \"kubectl assay table benchmark/%s --pivot level,AXIS\".", more, r.Benchmark)})
+	}
+	columns := levelColumns
+	if HasPages(r.Round) {
+		columns = slices.Concat(pageColumns, columns)
+	}
+	s.Add(r.levelsTable(shown, columns, func(_ *benchmark.LevelEstimate, metric v1alpha1.BenchmarkMetric, median float64) string {
+		return Value(metric, median)
+	}))
+	return s
+}
+
+// capacitiesSection has the results of the capacity searches.
+func (r *Report) capacitiesSection() doc.Section {
+	if len(r.Capacities) == 0 {
+		return doc.Section{}
+	}
+	s := doc.Section{Title: "Capacities"}
+	if c := r.Spec.Capacity; c != nil {
+		s.Add(doc.Paragraph{fmt.Sprintf("The largest value of %s that was sustained, and the smallest above it that was not. The other figures are those at the sustained load.", c.Path)})
+	}
+	s.Add(r.CapacitiesTable(""))
+	return s
+}
+
+// maxTrendColumns is the largest number of rounds in the table of the trend; pages and the JSON have all.
+const maxTrendColumns = 8
+
+// trendSection has the medians of the last rounds, and where their level changed.
+func (r *Report) trendSection() doc.Section {
+	if r.Trend == nil || len(r.Trend.Rounds) < minTrendRounds {
+		return doc.Section{}
+	}
+	from := max(0, len(r.Trend.Rounds)-maxTrendColumns)
+	text := fmt.Sprintf("Medians of the last %s of %d, the newest last. A change of level decides nothing.", Plural(len(r.Trend.Rounds)-from, "round"), len(r.Trend.Rounds))
+	changes := r.TrendChanges()
+	if len(changes) == 0 {
+		text += " None was found."
+	}
+	if more := len(changes) - maxConclusions; more > 0 {
+		changes = append(changes[:maxConclusions], fmt.Sprintf("%d more are in the output as JSON.", more))
+	}
+	return doc.Section{Title: "Trend", Blocks: []doc.Block{doc.Paragraph{text}, changes, r.TrendTable(from)}}
 }

@@ -1,97 +1,150 @@
 package round
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
-
-	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 )
 
-// maxConclusions is the largest number of effects that are written as sentences; the table has all.
-const maxConclusions = 6
-
-// writeConclusions writes what the gate's effects mean in sentences, the worst first.
-func (r *Report) writeConclusions(d document) {
-	var texts []string
-	sentences := r.Sentences()
-	for _, s := range sentences[:min(len(sentences), maxConclusions)] {
-		texts = append(texts, s.String())
-	}
-	if more := len(sentences) - maxConclusions; more > 0 {
-		texts = append(texts, fmt.Sprintf("%d more are in the table.", more))
-	}
-	if text := r.CountsAsFailed(); text != "" {
-		texts = append(texts, text)
-	}
-	d.list(texts...)
+// MetricEffects are the effects of a round or of a comparison in one metric.
+type MetricEffects struct {
+	Metric v1alpha1.BenchmarkMetric
+	// Gate reports whether the metric decides.
+	Gate bool
+	// Caption says what the intervals hold.
+	Caption string
+	Rows    []EffectRow
 }
 
-// writeEffects writes all effects: those of the gate, and those that are only reported.
-func (r *Report) writeEffects(d document) {
-	var gate, reported [][]string
-	for _, e := range benchmark.Ranked(r.Effects) {
-		row := []string{r.Cells[e.Cell].Name, r.baselineCell(&e), string(e.Metric), Change(&e), Interval(&e), benchmark.Phrase(e.Word)}
-		detectable := Detectable(&e)
-		if e.Role != v1alpha1.RoleGate {
-			reported = append(reported, append(row, detectable))
-			continue
+// EffectRow is an effect with the names of its cell and of what that is compared with.
+type EffectRow struct {
+	*benchmark.Effect
+	// Cell and Baseline are the full names, Label and BaselineLabel those in sentences and pictures.
+	Cell, Baseline, Label, BaselineLabel string
+	// Sides has the medians of both sides of a comparison; nil for a round.
+	Sides *ComparedEffect
+}
+
+func (e *EffectRow) gate() bool { return e.Role == v1alpha1.RoleGate }
+
+// OneBaseline returns the name of what all cells are compared with; empty if they are compared with different ones.
+func (m *MetricEffects) OneBaseline() string {
+	first := m.Rows[0].BaselineLabel
+	if slices.ContainsFunc(m.Rows, func(e EffectRow) bool { return e.BaselineLabel != first }) {
+		return ""
+	}
+	return first
+}
+
+// Worst returns the rows of the worst effects, at most n, in their order.
+func (m *MetricEffects) Worst(n int) []EffectRow {
+	if len(m.Rows) <= n {
+		return m.Rows
+	}
+	all := make([]benchmark.Effect, len(m.Rows))
+	for i := range m.Rows {
+		all[i] = *m.Rows[i].Effect
+	}
+	worst := map[int]bool{}
+	for _, e := range benchmark.Ranked(all)[:n] {
+		worst[e.Cell] = true
+	}
+	return slices.DeleteFunc(slices.Clone(m.Rows), func(e EffectRow) bool { return !worst[e.Effect.Cell] })
+}
+
+// EffectsByMetric returns the effects of a round, those of the gate first.
+func (r *Report) EffectsByMetric() []MetricEffects {
+	groups := byMetric(r.effectRows(r.Effects), func(e *EffectRow) string {
+		if e.gate() {
+			return fmt.Sprintf("All intervals of the gate together hold the true differences with a confidence of %d%%.", r.Confidence())
 		}
-		blocks := "-"
-		if e.BlocksToDecide > 0 {
-			blocks = strconv.Itoa(e.BlocksToDecide)
+		return fmt.Sprintf("Of the differences that are found at most %d%% are false on average. None of them decides.", 100-r.Confidence())
+	})
+	slices.SortStableFunc(groups, func(a, b MetricEffects) int {
+		rank := map[bool]int{true: 0, false: 1}
+		return cmp.Compare(rank[a.Gate], rank[b.Gate])
+	})
+	return groups
+}
+
+// EffectsByMetric returns the effects of a comparison.
+func (c *Comparison) EffectsByMetric() []MetricEffects {
+	return byMetric(c.effectRows(), func(*EffectRow) string {
+		return fmt.Sprintf("Of the differences that are found at most %d%% are false on average.", 100-c.ConfidencePercent)
+	})
+}
+
+func byMetric(rows []EffectRow, caption func(*EffectRow) string) []MetricEffects {
+	var groups []MetricEffects
+	for i := range rows {
+		e := &rows[i]
+		at := slices.IndexFunc(groups, func(m MetricEffects) bool { return m.Metric == e.Metric })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, MetricEffects{Metric: e.Metric, Gate: e.gate(), Caption: caption(e)})
 		}
-		gate = append(gate, append(row, string(e.Verdict), tolerance(&e), detectable, blocks))
+		groups[at].Rows = append(groups[at].Rows, *e)
 	}
-	columns := []any{report.Words("cell"), report.Words("compared with"), report.Words("metric"), "difference", "interval", report.Words("conclusion")}
-	if len(gate) > 0 {
-		d.section("Gate")
-		d.paragraph(fmt.Sprintf("All intervals together hold the true differences with a confidence of %d%%. A round like this one finds a "+
-			"difference to the worse of the size in the column \"detectable\" in 4 of 5 cases.", r.confidence()))
-		d.table(append(columns[:len(columns):len(columns)], report.Words("verdict"), "tolerance", "detectable", "blocks to decide"), gate)
-		for _, metric := range r.gateMetrics() {
-			if lines := r.forest(metric, d.columns()); lines != nil {
-				d.plot(lines)
-			}
+	return groups
+}
+
+func (r *Report) effectRows(effects []benchmark.Effect) []EffectRow {
+	rows := make([]EffectRow, len(effects))
+	for i := range effects {
+		e := &effects[i]
+		baseline := r.ComparedWith(e)
+		rows[i] = EffectRow{Effect: e, Cell: r.Cells[e.Cell].Name, Baseline: baseline, Label: r.Label(e.Cell), BaselineLabel: baseline}
+		if at := r.Cells[e.Cell].Baseline; at != benchmark.NoBaseline {
+			rows[i].Baseline = r.Cells[at].Name
 		}
 	}
-	if len(reported) > 0 {
-		d.section("Reported, not in the gate")
-		d.paragraph(fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-r.confidence()))
-		d.table(append(columns[:len(columns):len(columns)], "detectable"), reported)
-	}
+	return rows
 }
 
-// gateMetrics returns the metrics of the gate in the order of the spec.
-func (r *Report) gateMetrics() (metrics []v1alpha1.BenchmarkMetric) {
-	if c := r.Spec.Comparison; c != nil {
-		for i := range c.Metrics {
-			if c.Metrics[i].Role != v1alpha1.RoleReport {
-				metrics = append(metrics, c.Metrics[i].Name)
-			}
-		}
+func (c *Comparison) effectRows() []EffectRow {
+	rows := make([]EffectRow, len(c.Effects))
+	for i := range rows {
+		e := &c.Effects[i]
+		rows[i] = EffectRow{Effect: &e.Effect, Cell: c.Cells[e.Cell], Label: cmp.Or(c.Cells[e.Cell], c.Candidate.Name), Baseline: c.Baseline.Name, BaselineLabel: c.Baseline.Name, Sides: e}
 	}
-	return metrics
+	return rows
 }
 
-// baselineCell returns the whole name of what an effect's cell is compared with.
-func (r *Report) baselineCell(e *benchmark.Effect) string {
-	if at := r.Cells[e.Cell].Baseline; at != benchmark.NoBaseline {
-		return r.Cells[at].Name
-	}
-	return r.ComparedWith(e)
+// The columns of tables of effects.
+var (
+	cellField       = doc.Word("cell", func(e *EffectRow) string { return e.Cell })
+	baselineField   = doc.Word("compared with", func(e *EffectRow) string { return e.Baseline })
+	differenceField = doc.Number("difference", func(e *EffectRow) string { return Change(e.Effect) })
+	intervalField   = doc.Number("interval", func(e *EffectRow) string { return Interval(e.Effect) })
+	conclusionField = doc.Word("conclusion", func(e *EffectRow) string { return benchmark.Phrase(e.Word) })
+	verdictField    = doc.Word("verdict", func(e *EffectRow) string { return cmp.Or(string(e.Verdict), "-") })
+	toleranceField  = doc.Number("tolerance", func(e *EffectRow) string { return strconv.Itoa(int(e.TolerancePercent)) + "%" })
+	detectableField = doc.Number("detectable", func(e *EffectRow) string { return Detectable(e.Effect) })
+	blocksField     = doc.Number("blocks to decide", func(e *EffectRow) string { return orDash(e.BlocksToDecide > 0, strconv.Itoa(e.BlocksToDecide)) })
+
+	baselineMedianField  = doc.Number("baseline", func(e *EffectRow) string { return Value(e.Metric, e.Sides.BaselineMedian) })
+	candidateMedianField = doc.Number("candidate", func(e *EffectRow) string { return Value(e.Metric, e.Sides.CandidateMedian) })
+	runsField            = doc.Number("runs", func(e *EffectRow) string { return fmt.Sprintf("%d, %d", e.Sides.BaselineRuns, e.Sides.CandidateRuns) })
+)
+
+// droppable are the columns that a narrow terminal can do without: others have what decides.
+var droppable = []string{"baseline", "candidate", "median", "detectable", "blocks to decide", "tolerance"}
+
+func effectsTable(caption string, rows []EffectRow, fields ...doc.Field[EffectRow]) *doc.Table {
+	t := doc.TableOf(caption, rows, fields...)
+	t.Droppable = droppable
+	return t
 }
 
-func (r *Report) confidence() int32 {
-	if c := r.Spec.Comparison; c != nil {
-		return ptr.Deref(c.ConfidencePercent, 95)
-	}
-	return 95
+// Table returns the effects with all that is known of them.
+func (m *MetricEffects) Table() *doc.Table {
+	return effectsTable("Effects in "+MetricName(m.Metric), m.Rows, doc.Word("cell", func(e *EffectRow) string { return e.Label }), doc.Word("compared with", func(e *EffectRow) string { return e.BaselineLabel }),
+		differenceField, intervalField, toleranceField, detectableField, blocksField, conclusionField, verdictField)
 }
 
-func tolerance(e *benchmark.Effect) string {
-	return strconv.Itoa(int(e.TolerancePercent)) + "%"
-}
+var metricField = doc.Word("metric", func(e *EffectRow) string { return string(e.Metric) })

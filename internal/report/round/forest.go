@@ -20,29 +20,37 @@ const (
 	charWidth = 8
 )
 
-// forest returns a forest plot of the gate's effects in a metric as lines of text, for a terminal with a number of columns, or for none if that is 0; nil
-// for metrics without an effect.
-func (r *Report) forest(metric v1alpha1.BenchmarkMetric, columns int) []string {
-	lines := r.forestOf(metric, forestWidth)
+// forest is a plot of those effects that are in a metric and known, in characters.
+type forest struct {
+	metric v1alpha1.BenchmarkMetric
+	rows   []EffectRow
+}
+
+// SVG implements doc.Drawing.
+func (*forest) SVG() string { return "" }
+
+// Lines implements doc.Drawing.
+func (f *forest) Lines(columns int) []string {
+	lines := f.lines(forestWidth)
 	for _, line := range lines {
 		if columns > 0 && len([]rune(line)) >= columns {
-			return r.forestOf(metric, narrowForestWidth)
+			return f.lines(narrowForestWidth)
 		}
 	}
 	return lines
 }
 
-// forestOf returns a forest plot with an axis of a number of characters.
-func (r *Report) forestOf(metric v1alpha1.BenchmarkMetric, width int) []string {
+// lines returns the plot with an axis of a number of characters.
+func (f *forest) lines(width int) []string {
 	reach, name, tolerance := 0.0, len("baseline"), 0.0
-	var effects []benchmark.Effect
-	for _, e := range benchmark.Ranked(r.Effects) {
-		if e.Metric != metric || e.Role != v1alpha1.RoleGate || e.Percent == nil {
+	var rows []EffectRow
+	for _, e := range f.rows {
+		if e.Metric != f.metric || e.Percent == nil {
 			continue
 		}
 		tolerance = float64(e.TolerancePercent)
-		effects = append(effects, e)
-		name = max(name, len([]rune(r.Label(e.Cell))))
+		rows = append(rows, e)
+		name = max(name, len([]rune(e.Label)))
 		for _, p := range []*float64{e.Percent, e.LowPercent, e.HighPercent, &tolerance} {
 			switch {
 			case p == nil:
@@ -53,17 +61,16 @@ func (r *Report) forestOf(metric v1alpha1.BenchmarkMetric, width int) []string {
 			}
 		}
 	}
-	if len(effects) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
 	name = min(name, forestName)
 	x := picture.LogRatio(100*math.Expm1(reach), 0, float64(width-1)*charWidth)
 	at := func(percent float64) int { return int(math.Round(x.At(percent) / charWidth)) }
-	indent := strings.Repeat(" ", name+2)
-	lines := []string{indent + scaleLine(&x, at, width) + "  change of " + MetricName(metric) + ", %"}
-	for i := range effects {
-		e := &effects[i]
-		label := []rune(r.Label(e.Cell))
+	lines := []string{strings.Repeat(" ", name+2) + scaleLine(&x, at, width) + "  change of " + MetricName(f.metric) + ", %"}
+	for i := range rows {
+		e := rows[i].Effect
+		label := []rune(rows[i].Label)
 		if len(label) > name {
 			label = append(label[:name-1:name-1], '…')
 		}

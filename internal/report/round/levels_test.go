@@ -136,8 +136,8 @@ func TestReportOfR5(t *testing.T) {
 func TestLevelsRefused(t *testing.T) {
 	r := r5(t)
 	for want, o := range map[string]round.PivotOptions{
-		`the levels have no figure "BreakingPointCPU": use one of `: {Axes: []string{"level"}, Metric: v1alpha1.MetricBreakingPointCPU},
-		`the round has no figure "TargetCPUIdle": use one of `:      {Axes: []string{"server"}, Metric: "TargetCPUIdle"},
+		`the levels have no metric "BreakingPointCPU": use one of `: {Axes: []string{"level"}, Metric: v1alpha1.MetricBreakingPointCPU},
+		`the round has no metric "TargetCPUIdle": use one of `:      {Axes: []string{"server"}, Metric: "TargetCPUIdle"},
 		`no cell has server=iis: `:                                  {Axes: []string{"level"}, PercentOf: "server=iis"},
 	} {
 		if _, err := round.NewPivot(r, o); err == nil || !strings.HasPrefix(err.Error(), want) {

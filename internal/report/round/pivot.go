@@ -22,7 +22,7 @@ type Pivot struct {
 	Round     int64                     `json:"round"`
 	Verdict   v1alpha1.BenchmarkVerdict `json:"verdict"`
 	Metric    v1alpha1.BenchmarkMetric  `json:"metric"`
-	// PercentOf selects the cells that the figures are a difference from, in percent; empty for medians.
+	// PercentOf selects the cells that the values are a difference from, in percent; empty for medians.
 	PercentOf string `json:"percentOf,omitempty"`
 	// RowAxis and ColumnAxis name the axes; ColumnAxis is empty for a single column.
 	RowAxis    string `json:"rowAxis"`
@@ -37,8 +37,10 @@ type Grid struct {
 	Title   string   `json:"title,omitempty"`
 	Rows    []string `json:"rows"`
 	Columns []string `json:"columns"`
+	// Cells are the indexes of the round's cells by row and column; -1 for a cell that doesn't exist.
+	Cells [][]int `json:"-"`
 	// Values are by row and column, in percent or in the units of result.Metrics and result.LevelMetrics; nil for
-	// a cell that doesn't exist, or has no figure.
+	// a cell that doesn't exist, or doesn't have the metric.
 	Values [][]*float64 `json:"values"`
 	// NoneUpTo are by row and column, for breaking points: the highest load of a cell that met none, otherwise 0. It
 	// is nil if there is no such cell.
@@ -49,8 +51,9 @@ type Grid struct {
 // an axis of that name.
 const LevelAxis = "level"
 
-// entry is a figure of a cell, or of a level of it, with its values on the axes.
+// entry is a value of a cell, or of a level of it, with its values on the axes.
 type entry struct {
+	cell     int
 	name     string
 	values   map[string]string
 	value    *float64
@@ -62,7 +65,7 @@ type PivotOptions struct {
 	// Axes are the axes of the rows and of the columns. If empty, they are the first two of the Benchmark. One of
 	// them may be LevelAxis.
 	Axes []string
-	// Metric is the figure. If empty, it is RequestsPerSecond.
+	// Metric is what the cells show. If empty, it is RequestsPerSecond.
 	Metric v1alpha1.BenchmarkMetric
 	// PercentOf selects baselines by the values of axes, as in "connector=nio,size=1"; empty for none.
 	PercentOf string
@@ -110,13 +113,21 @@ func NewPivot(r *benchmark.Round, o PivotOptions) (*Pivot, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range entries {
-		p.place(&entries[i], axes)
-	}
-	for i := range p.Grids {
-		p.Grids[i].sort(valuesOf(r, p.RowAxis), valuesOf(r, p.ColumnAxis))
-	}
+	p.arrange(entries, axes, valuesOf(r, p.RowAxis), valuesOf(r, p.ColumnAxis))
 	return p, nil
+}
+
+// Grids returns the medians of a metric by the last two axes; nil if the Benchmark has fewer, or no cell has the metric.
+func (r *Report) Grids(metric v1alpha1.BenchmarkMetric) *Pivot {
+	axes := r.Spec.Axes
+	if len(axes) < 2 {
+		return nil
+	}
+	p, err := NewPivot(r.Round, PivotOptions{Axes: []string{axes[len(axes)-2].Name, axes[len(axes)-1].Name}, Metric: metric})
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
 // checkMetric returns an error if no cell, or no level, has the metric.
@@ -130,13 +141,13 @@ func (p *Pivot) checkMetric(r *benchmark.Round, ofLevels bool) error {
 		if slices.ContainsFunc(r.Levels, func(l benchmark.LevelEstimate) bool { _, has := l.Medians[p.Metric]; return has }) {
 			return nil
 		}
-		return fmt.Errorf("the levels have no figure %q: use one of %s", p.Metric, strings.Join(levelMetricsOf(r), ", "))
+		return fmt.Errorf("the levels have no metric %q: use one of %s", p.Metric, strings.Join(levelMetricsOf(r), ", "))
 	case slices.ContainsFunc(r.Estimates, func(e benchmark.Estimate) bool { return e.Metric == p.Metric }):
 		return nil
 	case benchmark.IsBreakingPoint(p.Metric) && len(r.Levels) > 0:
 		return nil // no cell met it
 	}
-	return fmt.Errorf("the round has no figure %q: use one of %s", p.Metric, strings.Join(metricsOf(r), ", "))
+	return fmt.Errorf("the round has no metric %q: use one of %s", p.Metric, strings.Join(metricsOf(r), ", "))
 }
 
 // valuesOf returns the names of an axis's values in the order of the spec. The cells need not have this order: those
@@ -167,7 +178,7 @@ func metricsOf(r *benchmark.Round) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// entries returns the figures of the table.
+// entries returns the values of the table.
 func (p *Pivot) entries(r *benchmark.Round, axes []string, ofLevels bool) ([]entry, error) {
 	source := cellEntries
 	if ofLevels {
@@ -222,8 +233,7 @@ func (p *Pivot) entries(r *benchmark.Round, axes []string, ofLevels bool) ([]ent
 func cellEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
 	entries := make([]entry, len(r.Cells))
 	for i := range r.Cells {
-		entries[i].name, entries[i].values = r.Cells[i].Name, r.Cells[i].Values
-		entries[i].noneUpTo = r.NoneUpTo(i, metric)
+		entries[i] = entry{cell: i, name: r.Cells[i].Name, values: r.Cells[i].Values, noneUpTo: r.NoneUpTo(i, metric)}
 	}
 	for i := range r.Estimates {
 		if e := &r.Estimates[i]; e.Metric == metric {
@@ -265,66 +275,110 @@ func difference(r *benchmark.Round, metric v1alpha1.BenchmarkMetric, cell, basel
 	return &percent
 }
 
-// place puts a figure into its grid.
-func (p *Pivot) place(e *entry, axes []string) {
-	var others []string
-	for _, axis := range axes {
-		if axis != p.RowAxis && axis != p.ColumnAxis {
-			others = append(others, axis+"="+e.values[axis])
+// arrange makes a grid for each combination of the values of the other axes, with its rows and columns in the given orders.
+func (p *Pivot) arrange(entries []entry, axes, rows, columns []string) {
+	place := func(e *entry) (title, row, column string) {
+		var others []string
+		for _, axis := range axes {
+			if axis != p.RowAxis && axis != p.ColumnAxis {
+				others = append(others, axis+"="+e.values[axis])
+			}
+		}
+		row, column = e.name, string(p.Metric)
+		if p.RowAxis != "" {
+			row = e.values[p.RowAxis]
+		}
+		if p.ColumnAxis != "" {
+			column = e.values[p.ColumnAxis]
+		}
+		return strings.Join(others, ","), row, column
+	}
+	add := func(names *[]string, name string) {
+		if !slices.Contains(*names, name) {
+			*names = append(*names, name)
 		}
 	}
-	title, row, column := strings.Join(others, ","), e.name, string(p.Metric)
-	if p.RowAxis != "" {
-		row = e.values[p.RowAxis]
+	for i := range entries {
+		title, row, column := place(&entries[i])
+		at := slices.IndexFunc(p.Grids, func(g Grid) bool { return g.Title == title })
+		if at < 0 {
+			at = len(p.Grids)
+			p.Grids = append(p.Grids, Grid{Title: title})
+		}
+		add(&p.Grids[at].Rows, row)
+		add(&p.Grids[at].Columns, column)
 	}
-	if p.ColumnAxis != "" {
-		column = e.values[p.ColumnAxis]
-	}
-	at := slices.IndexFunc(p.Grids, func(g Grid) bool { return g.Title == title })
-	if at < 0 {
-		at = len(p.Grids)
-		p.Grids = append(p.Grids, Grid{Title: title})
-	}
-	p.Grids[at].set(row, column, e)
-}
-
-func (g *Grid) set(row, column string, e *entry) {
-	if !slices.Contains(g.Columns, column) {
-		g.Columns = append(g.Columns, column)
-		for i := range g.Values {
-			g.Values[i], g.NoneUpTo[i] = append(g.Values[i], nil), append(g.NoneUpTo[i], 0)
+	for at := range p.Grids {
+		g := &p.Grids[at]
+		g.Rows, g.Columns = inOrder(g.Rows, rows), inOrder(g.Columns, columns)
+		noneUpTo, some := make([][]int64, len(g.Rows)), false
+		for i := range g.Rows {
+			g.Cells = append(g.Cells, slices.Repeat([]int{-1}, len(g.Columns)))
+			g.Values = append(g.Values, make([]*float64, len(g.Columns)))
+			noneUpTo[i] = make([]int64, len(g.Columns))
+		}
+		for i := range entries {
+			e := &entries[i]
+			if title, row, column := place(e); title == g.Title {
+				r, c := slices.Index(g.Rows, row), slices.Index(g.Columns, column)
+				g.Cells[r][c], g.Values[r][c], noneUpTo[r][c] = e.cell, e.value, e.noneUpTo
+				some = some || e.noneUpTo > 0
+			}
+		}
+		if some {
+			g.NoneUpTo = noneUpTo
 		}
 	}
-	if !slices.Contains(g.Rows, row) {
-		g.Rows = append(g.Rows, row)
-		g.Values, g.NoneUpTo = append(g.Values, make([]*float64, len(g.Columns))), append(g.NoneUpTo, make([]int64, len(g.Columns)))
-	}
-	r, c := slices.Index(g.Rows, row), slices.Index(g.Columns, column)
-	g.Values[r][c], g.NoneUpTo[r][c] = e.value, e.noneUpTo
-}
-
-// sort sorts rows and columns into the order of all that there may be.
-func (g *Grid) sort(rows, columns []string) {
-	sorted := Grid{Title: g.Title, Rows: inOrder(g.Rows, rows), Columns: inOrder(g.Columns, columns)}
-	none := false
-	for _, row := range sorted.Rows {
-		var values []*float64
-		var noneUpTo []int64
-		for _, column := range sorted.Columns {
-			r, c := slices.Index(g.Rows, row), slices.Index(g.Columns, column)
-			values, noneUpTo = append(values, g.Values[r][c]), append(noneUpTo, g.NoneUpTo[r][c])
-			none = none || g.NoneUpTo[r][c] > 0
-		}
-		sorted.Values, sorted.NoneUpTo = append(sorted.Values, values), append(sorted.NoneUpTo, noneUpTo)
-	}
-	if !none {
-		sorted.NoneUpTo = nil
-	}
-	*g = sorted
 }
 
 func inOrder(names, order []string) []string {
 	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int {
 		return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
 	})
+}
+
+// levelNames returns the names of the levels on LevelAxis in the order of the load. All cells usually have the same.
+func levelNames(r *benchmark.Round) []string {
+	at := map[string]int{}
+	for i := range r.Levels {
+		name := levelName(r, i)
+		at[name] = max(at[name], r.Levels[i].Level)
+	}
+	return slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(at))), func(a, b string) int { return at[a] - at[b] })
+}
+
+// levelName returns the load of a level. One that the load had before is numbered as well: "200 (level 3)".
+func levelName(r *benchmark.Round, i int) string {
+	l := &r.Levels[i]
+	before := slices.ContainsFunc(r.Levels[:i], func(o benchmark.LevelEstimate) bool { return o.Cell == l.Cell && o.Load == l.Load })
+	if before {
+		return fmt.Sprintf("%d (level %d)", l.Load, l.Level+1)
+	}
+	return strconv.FormatInt(l.Load, 10)
+}
+
+func levelMetricsOf(r *benchmark.Round) []string {
+	names := map[string]bool{}
+	for i := range r.Levels {
+		for m := range r.Levels[i].Medians {
+			names[string(m)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// levelEntries returns the medians of the levels of all cells.
+func levelEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
+	entries := make([]entry, len(r.Levels))
+	for i := range r.Levels {
+		l := &r.Levels[i]
+		e := entry{cell: l.Cell, name: r.Cells[l.Cell].Name, values: map[string]string{}}
+		maps.Copy(e.values, r.Cells[l.Cell].Values)
+		e.values[LevelAxis] = levelName(r, i)
+		if median, has := l.Medians[metric]; has {
+			e.value = &median
+		}
+		entries[i] = e
+	}
+	return entries
 }

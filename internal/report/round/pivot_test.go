@@ -114,7 +114,7 @@ func TestPivotOfFewAxes(t *testing.T) {
 func TestPivotRefused(t *testing.T) {
 	r := servers(t)
 	for want, o := range map[string]round.PivotOptions{
-		`the round has no figure "LatencyP98": use one of RequestsPerSecond`:                              {Metric: "LatencyP98"},
+		`the round has no metric "LatencyP98": use one of RequestsPerSecond`:                              {Metric: "LatencyP98"},
 		`unknown axis "file": the Benchmark has server, client, size`:                                     {Axes: []string{"file"}},
 		`axis "size" is named twice: use different axes for rows and columns`:                             {Axes: []string{"size", "size"}},
 		`3 axes: use one for rows and one for columns; the others have a table for each value`:            {Axes: []string{"size", "client", "server"}},

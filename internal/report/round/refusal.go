@@ -2,17 +2,8 @@ package round
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
-
-// NotCompared returns a comparison that only says why there is none.
-func NotCompared(baseline, candidate Side, reason string) *Comparison {
-	return &Comparison{
-		Baseline: baseline, Candidate: candidate, Refusal: reason, Cells: []string{}, Effects: []ComparedEffect{}, Specs: []Difference{},
-		Environments: []Difference{}, Notes: slices.Concat(baseline.Notes, candidate.Notes),
-	}
-}
 
 // mustEqual are the facts of environments without which a difference says nothing of the servers, and their names.
 var mustEqual = []struct{ path, name string }{{"/nodeType", "node type"}, {"/kernel", "kernel"}, {"/cpuExclusivity", "CPU exclusivity"}}

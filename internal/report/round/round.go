@@ -5,8 +5,12 @@ package round
 
 import (
 	"fmt"
-	"io"
+	"strings"
+	"unicode"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 )
 
@@ -17,31 +21,106 @@ type Report struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-var writers = newFormats((*Report).write).with("benchstat", writeBenchstat).with("csv", writeRunsCSV).with("junit", writeJUnit)
-
-// Names returns the names of all formats of reports in alphabetical order.
-func Names() []string { return writers.names() }
-
-// Write writes a report in the format of that name.
-func Write(w io.Writer, format string, r *Report) error { return writers.write(w, format, r) }
-
-// write writes the verdict and what it is made of, the figures of the cells, and at last the conditions.
-func (r *Report) write(w io.Writer, d document) error {
-	d.title(fmt.Sprintf("Benchmark %s/%s, round %d: %s", r.Namespace, r.Benchmark, r.Number, headline(r.Round)))
-	d.paragraph(r.Message)
-	for _, note := range r.Notes {
-		d.paragraph("Note: " + note)
+// Label returns the name of a cell in sentences and pictures: the values of its axes, as in "apr connections=400". A
+// value that could be taken for a number has the name of its axis.
+func (r *Report) Label(cell int) string {
+	c := &r.Cells[cell]
+	var parts []string
+	for i := range r.Spec.Axes {
+		axis := r.Spec.Axes[i].Name
+		value, has := c.Values[axis]
+		if !has {
+			return c.Name
+		}
+		if first := []rune(value); len(first) == 0 || !unicode.IsLetter(first[0]) {
+			value = axis + "=" + value
+		}
+		parts = append(parts, value)
 	}
-	r.writeConclusions(d)
-	r.writeEffects(d)
-	r.writeCells(d)
-	r.BreakingPoints().write(d)
-	r.Peaks().write(d)
-	r.writeLevels(d)
-	r.writeCapacities(d)
-	r.writeTrend(d)
-	r.writeInvalid(d)
-	r.writeConditions(d)
-	_, err := io.WriteString(w, d.String())
-	return err
+	if len(parts) == 0 {
+		return c.Name
+	}
+	return strings.Join(parts, " ")
+}
+
+// Confidence returns the confidence of a round's intervals in percent.
+func (r *Report) Confidence() int32 {
+	if c := r.Spec.Comparison; c != nil {
+		return ptr.Deref(c.ConfidencePercent, 95)
+	}
+	return 95
+}
+
+// compared returns the metrics that the comparison names.
+func (r *Report) compared() (metrics []v1alpha1.BenchmarkMetric) {
+	if c := r.Spec.Comparison; c != nil {
+		for i := range c.Metrics {
+			metrics = append(metrics, c.Metrics[i].Name)
+		}
+	}
+	return metrics
+}
+
+// ComparedWith returns the name of what an effect's cell is compared with.
+func (r *Report) ComparedWith(e *benchmark.Effect) string {
+	c := r.Spec.Comparison
+	switch cell := &r.Cells[e.Cell]; {
+	case cell.Baseline != benchmark.NoBaseline:
+		return r.Label(cell.Baseline)
+	case c == nil:
+	case c.Baseline.LastPassed != nil && r.Baseline != nil && r.Baseline.AcceptanceTime != nil:
+		return fmt.Sprintf("round %d, which was accepted", r.Baseline.Number)
+	case c.Baseline.LastPassed != nil && r.Baseline != nil:
+		return fmt.Sprintf("round %d, the last that passed", r.Baseline.Number)
+	case c.Baseline.LastPassed != nil:
+		return "the last round that passed"
+	case c.Baseline.Runs != nil:
+		return "the selected runs"
+	case c.Baseline.Benchmark != nil:
+		return "Benchmark " + c.Baseline.Benchmark.Name
+	}
+	return "the baseline"
+}
+
+// AxisTitle is like MetricTitle, but says of a latency whether it is the service time or the response time: "p99 (service time), ms".
+func (r *Report) AxisTitle(metric v1alpha1.BenchmarkMetric) string {
+	name := r.latencyName()
+	if name == "" || !strings.HasPrefix(string(metric), "Latency") {
+		return MetricTitle(metric)
+	}
+	return MetricName(metric) + " (" + name + "), " + MetricUnit(metric)
+}
+
+// latencyName returns what the latencies of all cells are; empty if they aren't the same, or the spec doesn't say.
+func (r *Report) latencyName() string {
+	cells, err := benchmark.Cells(&r.Spec)
+	if err != nil {
+		return ""
+	}
+	all := ""
+	for i := range cells {
+		spec, err := cells[i].Spec(&r.Spec.Template.Spec)
+		if err != nil {
+			return ""
+		}
+		name := latencyNameOf(spec)
+		if i > 0 && name != all {
+			return ""
+		}
+		all = name
+	}
+	return all
+}
+
+func latencyNameOf(spec *v1alpha1.BenchmarkRunSpec) string {
+	load := &spec.Load
+	switch {
+	case spec.Script != nil:
+		return "service time as k6 measures it"
+	case load.Open != nil, load.Stages != nil && len(load.Stages.Levels) > 0 && load.Stages.Levels[0].RequestsPerSecond != nil:
+		return "response time"
+	case load.Closed != nil, load.Stages != nil:
+		return "service time"
+	}
+	return ""
 }

@@ -8,46 +8,44 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/picture"
 )
 
 // Headline returns the verdict in words.
 func (r *Report) Headline() string {
-	switch r.Verdict {
-	case v1alpha1.BenchmarkPassed:
-		return "Passed"
-	case v1alpha1.BenchmarkFailed:
-		return "Failed"
-	case v1alpha1.BenchmarkInconclusive:
-		switch r.Reason {
-		case "", benchmark.ReasonCompleted, v1alpha1.ReasonInconclusive:
-			return "Inconclusive: can't tell yet"
-		case benchmark.ReasonIncomparable:
-			return "Inconclusive: not compared"
-		}
-		return "Inconclusive: can't tell yet: " + r.Reason
-	case v1alpha1.BenchmarkError:
-		return "Error: " + r.Reason
+	verdict, reason := verdictOf(r.Round)
+	switch {
+	case r.Verdict == v1alpha1.BenchmarkInconclusive && r.Reason == benchmark.ReasonIncomparable:
+		return "Inconclusive: not compared"
+	case r.Verdict == v1alpha1.BenchmarkInconclusive:
+		return "Inconclusive: " + verdict + reason
 	}
-	return "No verdict"
+	return capital(verdict) + reason
 }
 
 // headline returns the verdict in capital letters.
 func headline(r *benchmark.Round) string {
+	verdict, reason := verdictOf(r)
+	return strings.ToUpper(verdict) + reason
+}
+
+// verdictOf returns the verdict in small letters and, if it doesn't follow from the effects, the reason.
+func verdictOf(r *benchmark.Round) (verdict, reason string) {
 	switch r.Verdict {
 	case v1alpha1.BenchmarkPassed:
-		return "PASSED"
+		return "passed", ""
 	case v1alpha1.BenchmarkFailed:
-		return "FAILED"
+		return "failed", ""
 	case v1alpha1.BenchmarkInconclusive:
-		if r.Reason != benchmark.ReasonCompleted && r.Reason != v1alpha1.ReasonInconclusive {
-			return "CAN'T TELL YET: " + r.Reason
+		if r.Reason != "" && r.Reason != benchmark.ReasonCompleted && r.Reason != v1alpha1.ReasonInconclusive {
+			reason = ": " + r.Reason
 		}
-		return "CAN'T TELL YET"
+		return "can't tell yet", reason
 	case v1alpha1.BenchmarkError:
-		return "ERROR: " + r.Reason
+		return "error", ": " + r.Reason
 	}
-	return "NO VERDICT"
+	return "no verdict", ""
 }
 
 // CountsAsFailed says what an inconclusive round counts as, or is empty if it doesn't count as failed.
@@ -59,19 +57,9 @@ func (r *Report) CountsAsFailed() string {
 	return "Counts as failed: comparison.onInconclusive is Fail."
 }
 
-// Sentence says what an effect means.
-type Sentence struct {
-	// Lead is the verdict of a metric of the gate, else the word of the effect.
-	Lead string
-	Text string
-}
-
-// String returns the sentence with its lead.
-func (s Sentence) String() string { return s.Lead + ": " + s.Text }
-
 // Sentences returns what the effects of the gate mean, the worst first.
-func (r *Report) Sentences() []Sentence {
-	var sentences []Sentence
+func (r *Report) Sentences() []doc.Sentence {
+	var sentences []doc.Sentence
 	for _, e := range benchmark.Ranked(r.Effects) {
 		if e.Role == v1alpha1.RoleGate {
 			sentences = append(sentences, r.Sentence(&e))
@@ -81,21 +69,28 @@ func (r *Report) Sentences() []Sentence {
 }
 
 // Sentence returns what an effect means.
-func (r *Report) Sentence(e *benchmark.Effect) Sentence {
-	what, lead := fmt.Sprintf("%s of %s", MetricName(e.Metric), r.Label(e.Cell)), lead(e)
+func (r *Report) Sentence(e *benchmark.Effect) doc.Sentence {
+	what := fmt.Sprintf("%s of %s", MetricName(e.Metric), r.Label(e.Cell))
+	s := lead(e)
 	switch {
 	case e.Word == v1alpha1.EffectIncomparable:
-		return Sentence{"Not compared", fmt.Sprintf("%s with %s. %s", what, r.ComparedWith(e), e.Message)}
+		return doc.Sentence{Tone: doc.Unsure, Lead: "Not compared", Text: fmt.Sprintf("%s with %s. %s", what, r.ComparedWith(e), e.Message)}
 	case e.Percent == nil:
-		return Sentence{"Can't tell yet", what + " is unknown."}
+		return doc.Sentence{Tone: doc.Unsure, Lead: "Can't tell yet", Text: what + " is unknown."}
 	case e.Word == v1alpha1.EffectBetter, e.Word == v1alpha1.EffectWorse:
-		return Sentence{lead, fmt.Sprintf("%s is %s (%s).", what, r.than(e, *e.Percent), sizes(e))}
+		s.Text = fmt.Sprintf("%s is %s (%s).", what, r.than(e, *e.Percent), sizes(e))
 	case e.Word == v1alpha1.EffectNoDifference:
-		return Sentence{lead, fmt.Sprintf("%s is %s (%s).", what, r.bound(e), changes(e))}
+		s.Text = fmt.Sprintf("%s is %s (%s).", what, r.bound(e), changes(e))
 	case e.Verdict == v1alpha1.BenchmarkPassed:
-		return Sentence{lead, fmt.Sprintf("%s is %s (%s): not worse.", what, r.bound(e), changes(e))}
+		s.Text = fmt.Sprintf("%s is %s (%s): not worse.", what, r.bound(e), changes(e))
+	default:
+		s.Text = fmt.Sprintf("%s is %s; the tolerance is %d%%.", what, r.span(e), e.TolerancePercent) + r.toDecide(e)
 	}
-	text := fmt.Sprintf("%s is %s; the tolerance is %d%%.", what, r.span(e), e.TolerancePercent)
+	return s
+}
+
+// toDecide says what is missing for an effect to be decided.
+func (r *Report) toDecide(e *benchmark.Effect) (text string) {
 	if e.DifferentTimes {
 		text += " Measured at different times."
 	}
@@ -105,26 +100,38 @@ func (r *Report) Sentence(e *benchmark.Effect) Sentence {
 	if e.BlocksToDecide > 0 {
 		text += fmt.Sprintf(" About %d blocks would decide.", e.BlocksToDecide)
 	}
-	return Sentence{lead, text}
+	return text
 }
 
 func (r *Report) withBlocks() string {
 	if r.Blocks == 0 { // the status has no figures
 		return "A round like this one can"
 	}
-	return fmt.Sprintf("With %s this round can", plural(r.Blocks, "block"))
+	return fmt.Sprintf("With %s this round can", Plural(r.Blocks, "block"))
 }
 
-// lead returns the verdict of an effect of the gate, else its word.
-func lead(e *benchmark.Effect) string {
+// lead returns the lead of a sentence: the verdict of an effect of the gate, else its word.
+func lead(e *benchmark.Effect) doc.Sentence {
 	switch e.Verdict {
 	case v1alpha1.BenchmarkFailed:
-		return "Failed"
+		return doc.Sentence{Tone: doc.Bad, Lead: "Failed"}
 	case v1alpha1.BenchmarkPassed:
-		return "Passed"
+		return doc.Sentence{Tone: doc.Good, Lead: "Passed"}
 	}
-	phrase := benchmark.Phrase(e.Word)
-	return strings.ToUpper(phrase[:1]) + phrase[1:]
+	return doc.Sentence{Tone: Tone(e.Word), Lead: capital(benchmark.Phrase(e.Word))}
+}
+
+// Tone returns the tone of an effect's word.
+func Tone(word v1alpha1.EffectWord) doc.Tone {
+	switch word {
+	case v1alpha1.EffectBetter:
+		return doc.Good
+	case v1alpha1.EffectWorse:
+		return doc.Bad
+	case v1alpha1.EffectNoDifference:
+		return doc.Same
+	}
+	return doc.Unsure
 }
 
 const (
@@ -254,61 +261,4 @@ func remarks(e *benchmark.Effect) string {
 		text += ", measured at different times"
 	}
 	return text
-}
-
-// Change returns the estimate of an effect in percent, with its sign: "-" if it is unknown.
-func Change(e *benchmark.Effect) string { return signedPercent(e, e.Percent) }
-
-// Interval returns the interval of an effect in percent: "-" if there is none.
-func Interval(e *benchmark.Effect) string {
-	if e.LowPercent == nil && e.HighPercent == nil {
-		return "-"
-	}
-	end := func(p *float64) string {
-		if p == nil {
-			return "unbounded"
-		}
-		return signedPercent(e, p)
-	}
-	return end(e.LowPercent) + " to " + end(e.HighPercent)
-}
-
-func signedPercent(e *benchmark.Effect, p *float64) string {
-	if p == nil {
-		return "-"
-	}
-	text := picture.Fixed(*p, percentDecimals(e))
-	if *p > 0 {
-		text = "+" + text
-	}
-	return text + "%"
-}
-
-// Detectable returns the smallest difference that a round like this one finds in 4 of 5 cases: "-" if it is unknown.
-func Detectable(e *benchmark.Effect) string {
-	if e.DetectablePercent == nil {
-		return "-"
-	}
-	return picture.Fixed(*e.DetectablePercent, max(0, picture.Decimals(*e.DetectablePercent, *e.DetectablePercent))) + "%"
-}
-
-// ComparedWith returns the name of what an effect's cell is compared with.
-func (r *Report) ComparedWith(e *benchmark.Effect) string {
-	c := r.Spec.Comparison
-	switch cell := &r.Cells[e.Cell]; {
-	case cell.Baseline != benchmark.NoBaseline:
-		return r.Label(cell.Baseline)
-	case c == nil:
-	case c.Baseline.LastPassed != nil && r.Baseline != nil && r.Baseline.AcceptanceTime != nil:
-		return fmt.Sprintf("round %d, which was accepted", r.Baseline.Number)
-	case c.Baseline.LastPassed != nil && r.Baseline != nil:
-		return fmt.Sprintf("round %d, the last that passed", r.Baseline.Number)
-	case c.Baseline.LastPassed != nil:
-		return "the last round that passed"
-	case c.Baseline.Runs != nil:
-		return "the selected runs"
-	case c.Baseline.Benchmark != nil:
-		return "Benchmark " + c.Baseline.Benchmark.Name
-	}
-	return "the baseline"
 }

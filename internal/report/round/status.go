@@ -45,7 +45,7 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 		})
 	}
 	report.Notes = []string{fmt.Sprintf("This is from the Benchmark's status: %s of %s, %d invalid. The figures of cells and runs are missing.",
-		plural(int(ptr.Deref(s.FinishedRuns, 0)), "run"), plural(int(ptr.Deref(s.Cells, 0)), "cell"), ptr.Deref(s.InvalidRuns, 0))}
+		Plural(int(ptr.Deref(s.FinishedRuns, 0)), "run"), Plural(int(ptr.Deref(s.Cells, 0)), "cell"), ptr.Deref(s.InvalidRuns, 0))}
 	return report
 }
 

@@ -149,8 +149,8 @@ func checkTrials(t *testing.T, report *round.Report, stored *benchmark.Round, ta
 		}
 	}
 	for _, c := range stored.Capacities {
-		row := find(tables["At the sustained load"], 0, report.Label(c.Cell))
-		if row == nil || strings.ReplaceAll(row[1], ",", "") != fmt.Sprint(c.Sustained) || !agrees(row[4], c.RequestsPerDay) {
+		row := find(tables["At the sustained load"], 0, stored.Cells[c.Cell].Name)
+		if row == nil || strings.ReplaceAll(row[1], ",", "") != fmt.Sprint(c.Sustained) || !agrees(row[5], c.RequestsPerDay) {
 			t.Errorf("%q, want %+v", row, c)
 		}
 	}

@@ -3,315 +3,245 @@ package roundpage
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/chart"
 )
 
-// effectsSection has a forest plot for each metric that is compared.
-func effectsSection(forests []chart.Forest, several bool) *html.Section {
-	if len(forests) == 0 {
-		return nil
-	}
-	s := &html.Section{ID: "effects", Title: "Effects", Question: "What differs, by how much, and how sure is that?", Paragraphs: []string{
-		"Each dot is the estimate, each line its interval. The bracket below a line is as wide as the difference to the worse that a round like this one finds in 4 of 5 cases. A hollow dot is one that can't tell yet.",
-	}}
-	for i := range forests {
-		f := &forests[i]
-		title := round.MetricName(f.Metric)
-		if f.Gate {
-			title += ": decides"
-		} else if several {
-			title += ": reported only"
+// fewCells is the largest number of cells whose runs are shown before the grid, and open.
+const fewCells = 12
+
+// effectsSection has a plot for each metric that is compared.
+func effectsSection(r *round.Report) doc.Section {
+	return effects(r.EffectsByMetric(), chart.NewForests(r), func(m *round.MetricEffects) string {
+		if m.Gate {
+			return round.MetricName(m.Metric) + ": decides"
 		}
-		caption := f.Caption
-		if f.Each {
+		return round.MetricName(m.Metric) + ": reported only"
+	})
+}
+
+func effects(metrics []round.MetricEffects, forests []chart.Forest, title func(*round.MetricEffects) string) doc.Section {
+	if len(metrics) == 0 {
+		return doc.Section{}
+	}
+	s := doc.Section{ID: "effects", Title: "Effects", Question: "What differs, by how much, and how sure is that?", Blocks: []doc.Block{doc.Paragraph{
+		"Each dot is the estimate, each line its interval. The bracket below a line is as wide as the difference to the worse that a round like this one finds in 4 of 5 cases. A hollow dot is one that can't tell yet.",
+	}}}
+	for i := range metrics {
+		m, caption := &metrics[i], metrics[i].Caption
+		if m.OneBaseline() == "" {
 			caption += " Each row is compared with its own baseline, which the table names."
 		}
-		if f.Omitted > 0 {
-			caption += fmt.Sprintf(" %d more effects are only in the table below.", f.Omitted)
+		if omitted := forests[i].Omitted; omitted > 0 {
+			caption += fmt.Sprintf(" %d more effects are only in the table.", omitted)
 		}
-		s.Blocks = append(s.Blocks, html.Block{Title: title, Picture: html.Draw(f.Draw), Table: effectsTable(f), Caption: caption})
+		s.Add(doc.Group{Title: title(m), Blocks: []doc.Block{doc.Plot{Drawing: html.Draw(forests[i].Draw), Table: m.Table(), Caption: caption}}})
 	}
 	return s
 }
 
-func effectsTable(f *chart.Forest) *html.Table {
-	t := &html.Table{Caption: "Effects in " + round.MetricName(f.Metric), Columns: slices.Concat(html.Words("cell", "compared with"), html.Numbers("change", "interval", "tolerance", "detectable", "blocks to decide"), html.Words("conclusion", "verdict"))}
-	for _, row := range f.Rows {
-		if row.Effect == nil {
-			continue
-		}
-		e := row.Effect
-		blocks := "-"
-		if e.BlocksToDecide > 0 {
-			blocks = strconv.Itoa(e.BlocksToDecide)
-		}
-		t.Rows = append(t.Rows, []string{
-			row.Label, row.Baseline, chart.Change(e), chart.Interval(e), fmt.Sprintf("%d%%", e.TolerancePercent), round.Detectable(e), blocks,
-			benchmark.Phrase(e.Word), cmp.Or(string(e.Verdict), "-"),
-		})
-	}
-	return t
-}
-
 // runsSection has every run as a dot, one plot for each metric.
-func runsSection(r *round.Report) *html.Section {
-	metrics := chart.Metrics(r)
+func runsSection(r *round.Report) doc.Section {
+	metrics := r.Metrics()
 	if len(metrics) == 0 {
-		return nil
+		return doc.Section{}
 	}
-	text := fmt.Sprintf("Every valid run is a mark; those of a block are joined. At the right is each cell's median over %s", plural(r.Blocks, "whole block"))
+	text := fmt.Sprintf("Every valid run is a mark; those of a block are joined. At the right is each cell's median over %s", round.Plural(r.Blocks, "whole block"))
 	switch {
 	case len(r.Estimates) == 0:
 		text = "Every valid run is a mark; those of a block are joined. No cell has a median."
 	case slices.ContainsFunc(r.Estimates, func(e benchmark.Estimate) bool { return e.Low != nil && e.High != nil }):
-		text += fmt.Sprintf(", with an interval that holds the true median with a confidence of %d%%.", confidence(r))
+		text += fmt.Sprintf(", with an interval that holds the true median with a confidence of %d%%.", r.Confidence())
 	default:
-		text += fmt.Sprintf(". They are too few for an interval with a confidence of %d%%.", confidence(r))
+		text += fmt.Sprintf(". They are too few for an interval with a confidence of %d%%.", r.Confidence())
 	}
-	s := &html.Section{ID: "runs", Title: "Runs", Question: "Is that the data, or one odd run?", Paragraphs: []string{text}}
+	s := doc.Section{ID: "runs", Title: "Runs", Question: "Is that the data, or one odd run?", Blocks: []doc.Block{doc.Paragraph{text}}}
+	var valid, invalid []*benchmark.Run
+	for cell := range r.Cells {
+		for _, run := range r.RunsOf(cell) {
+			if run.Valid {
+				valid = append(valid, run)
+			} else {
+				invalid = append(invalid, run)
+			}
+		}
+	}
 	for i, m := range metrics {
-		runs := chart.NewRuns(r, m)
-		s.Blocks = append(s.Blocks, html.Block{Title: round.MetricTitle(m), Picture: html.Draw(runs.Draw), Table: runsTable(runs), Folded: i > 0 || len(r.Cells) > fewCells})
+		s.Add(doc.Group{Title: round.MetricTitle(m), Folded: i > 0 || len(r.Cells) > fewCells, Blocks: []doc.Block{
+			doc.Plot{Drawing: html.Draw(chart.NewRuns(r, m).Draw), Table: runsTable(r, m, valid)},
+		}})
 	}
-	if invalid := invalidTable(chart.NewRuns(r, metrics[0])); invalid != nil {
-		s.Blocks = append(s.Blocks, html.Block{Title: "Invalid runs: their figures are nowhere on this page", Table: invalid})
+	if len(invalid) > 0 {
+		s.Add(doc.Group{Title: "Invalid runs: their figures are nowhere on this page", Blocks: []doc.Block{invalidTable(r, invalid)}})
 	}
 	return s
 }
 
-func runsTable(runs *chart.Runs) *html.Table {
-	t := &html.Table{Caption: round.MetricTitle(runs.Metric) + " of each run", Columns: slices.Concat(html.Words("cell"), html.Numbers("block"), html.Words("run"), html.Numbers(round.MetricTitle(runs.Metric)), html.Words("counts"))}
-	for _, c := range runs.Cells {
-		for _, d := range c.Dots {
-			counts := "yes"
-			if !d.Whole {
-				counts = "no: not in a whole block"
+func runsTable(r *round.Report, metric v1alpha1.BenchmarkMetric, runs []*benchmark.Run) *doc.Table {
+	type run = *benchmark.Run
+	runs = slices.DeleteFunc(slices.Clone(runs), func(run *benchmark.Run) bool { _, has := run.Figures[metric]; return !has })
+	return doc.TableOf(round.MetricTitle(metric)+" of each run", runs,
+		doc.Word("cell", func(run *run) string { return r.Label((*run).Cell) }),
+		doc.Number("block", func(run *run) string { return strconv.Itoa((*run).Number + 1) }),
+		doc.Word("run", func(run *run) string { return (*run).Name }),
+		doc.Number(round.MetricTitle(metric), func(run *run) string { return picture.Significant(round.InUnit(metric, (*run).Figures[metric])) }),
+		doc.Word("counts", func(run *run) string {
+			if (*run).Number < r.Blocks {
+				return "yes"
 			}
-			t.Rows = append(t.Rows, []string{c.Label, strconv.Itoa(d.Block + 1), d.Run, picture.Significant(d.Figure), counts})
-		}
-	}
-	return t
+			return "no: not in a whole block"
+		}))
 }
 
-func invalidTable(runs *chart.Runs) *html.Table {
-	if len(runs.Invalid) == 0 {
-		return nil
-	}
-	t := &html.Table{Caption: "Invalid runs", Columns: slices.Concat(html.Words("run", "cell"), html.Numbers("block"), html.Words("reason", "replaced by"))}
-	for _, run := range runs.Invalid {
-		t.Rows = append(t.Rows, []string{run.Run, run.Cell, strconv.Itoa(run.Block + 1), run.Reason, cmp.Or(run.Replacement, "-")})
-	}
-	return t
+func invalidTable(r *round.Report, runs []*benchmark.Run) *doc.Table {
+	type run = *benchmark.Run
+	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Name, b.Name)) })
+	return doc.TableOf("Invalid runs", runs,
+		doc.Word("run", func(run *run) string { return (*run).Name }),
+		doc.Word("cell", func(run *run) string { return r.Label((*run).Cell) }),
+		doc.Number("block", func(run *run) string { return strconv.Itoa((*run).Number + 1) }),
+		doc.Word("reason", func(run *run) string { return cmp.Or((*run).Message, "unknown") }),
+		doc.Word("replaced by", func(run *run) string { return cmp.Or(r.Replacement(*run), "-") }))
 }
 
 // gridSection has a heat map and lines for each metric.
-func gridSection(r *round.Report) *html.Section {
-	s := &html.Section{ID: "grid", Title: "Grid", Question: "How do two axes act together?"}
-	for _, m := range chart.Metrics(r) {
+func gridSection(r *round.Report) doc.Section {
+	s := doc.Section{ID: "grid", Title: "Grid", Question: "How do two axes act together?"}
+	for _, m := range r.Metrics() {
 		for _, g := range chart.NewGrids(r, m) {
-			b := html.Block{Title: g.Summary(), Picture: html.Draw(g.DrawHeatMap), Table: gridTable(&g), Folded: len(s.Blocks) > 0}
+			title := g.Summary()
 			if !g.Effect && g.Runs > 0 {
-				b.Title += fmt.Sprintf(", medians of %s", plural(g.Runs, "run"))
+				title += fmt.Sprintf(", medians of %s", round.Plural(g.Runs, "run"))
 			}
-			s.Blocks = append(s.Blocks, b)
-			if g.DrawLines(1000) != nil {
-				s.Blocks = append(s.Blocks, html.Block{Title: g.Summary() + ", as lines", Picture: html.Draw(g.DrawLines), Folded: len(s.Blocks) > 1})
+			s.Add(doc.Group{Title: title, Folded: len(s.Blocks) > 0, Blocks: []doc.Block{doc.Plot{Drawing: html.Draw(g.DrawHeatMap), Table: gridTable(r, m, &g)}}})
+			if lines := html.Draw(g.DrawLines); lines != nil {
+				s.Add(doc.Group{Title: g.Summary() + ", as lines", Folded: len(s.Blocks) > 1, Blocks: []doc.Block{doc.Plot{Drawing: lines}}})
 			}
 		}
-	}
-	if len(s.Blocks) == 0 {
-		return nil
 	}
 	return s
 }
 
-func gridTable(g *chart.Grid) *html.Table {
-	t := &html.Table{Caption: g.Summary(), Columns: slices.Concat(html.Words("cell"), html.Numbers("figure", "interval"), html.Words("warnings"))}
-	if g.Effect {
-		t.Columns = append(t.Columns, html.Words("conclusion")...)
-	}
-	for i := range g.Panels {
-		for _, row := range g.Panels[i].Cells {
-			for _, c := range row {
-				if !c.Exists {
-					continue
-				}
-				texts := []string{c.Name, cmp.Or(c.Text, "-"), cmp.Or(c.Interval, "-"), cmp.Or(strings.Join(c.Warnings, ", "), "-")}
-				if g.Effect {
-					conclusion := "baseline"
-					if c.Word != "" {
-						conclusion = benchmark.Phrase(c.Word)
-					}
-					texts = append(texts, conclusion)
-				}
-				t.Rows = append(t.Rows, texts)
-			}
+// gridTable has the medians, or the effects, of a grid's cells in its order.
+func gridTable(r *round.Report, metric v1alpha1.BenchmarkMetric, g *chart.Grid) *doc.Table {
+	var cells []int
+	for _, grid := range r.Grids(metric).Grids {
+		for _, row := range grid.Cells {
+			cells = append(cells, slices.DeleteFunc(slices.Clone(row), func(cell int) bool { return cell < 0 })...)
 		}
 	}
-	return t
+	texts := func(cell int) (text, interval, word string) {
+		if e := r.Effect(cell, metric); g.Effect && e != nil {
+			return round.Change(e), round.Interval(e), benchmark.Phrase(e.Word)
+		}
+		if e := r.Estimate(cell, metric); !g.Effect && e != nil {
+			text, interval = round.EstimateTexts(e)
+		}
+		return text, interval, "baseline"
+	}
+	fields := []doc.Field[int]{
+		doc.Word("cell", func(cell *int) string { return r.Cells[*cell].Name }),
+		doc.Number("figure", func(cell *int) string { text, _, _ := texts(*cell); return cmp.Or(text, "-") }),
+		doc.Number("interval", func(cell *int) string { _, interval, _ := texts(*cell); return cmp.Or(interval, "-") }),
+		doc.Word("warnings", func(cell *int) string { return cmp.Or(strings.Join(r.Warnings(*cell), ", "), "-") }),
+	}
+	if g.Effect {
+		fields = append(fields, doc.Word("conclusion", func(cell *int) string { _, _, word := texts(*cell); return word }))
+	}
+	return doc.TableOf(g.Summary(), cells, fields...)
 }
 
 // levelsSection has the levels of a load with stages.
-func levelsSection(r *round.Report) *html.Section {
+func levelsSection(r *round.Report) doc.Section {
 	l := chart.NewLevels(r)
 	if l == nil {
-		return nil
+		return doc.Section{}
 	}
-	t := &html.Table{Caption: "Levels", Columns: slices.Concat(html.Words("metric", "column", cmp.Or(l.Axis, "cell")), html.Numbers("load, "+l.Unit, "median", "interval", "runs"))}
-	for _, m := range l.Metrics {
-		for column, lines := range m.Lines {
-			for variant, points := range lines {
-				for _, p := range points {
-					interval := "-"
-					if !math.IsNaN(p.Low) {
-						interval = picture.Significant(p.Low) + " to " + picture.Significant(p.High)
-					}
-					t.Rows = append(t.Rows, []string{
-						m.Name, cmp.Or(l.Columns[column], "-"), l.Variants[variant], picture.Count(int64(p.Load)), picture.Significant(p.Median), interval, strconv.Itoa(p.Runs),
-					})
-				}
-			}
+	s := doc.Section{ID: "levels", Title: "Levels", Question: "How does it take more load; where does it break?", Blocks: []doc.Block{
+		doc.Paragraph{fmt.Sprintf("Marks are medians over the runs, with intervals of %d%% where there are enough runs. Between the levels nothing was measured: lines only join the marks.", r.Confidence())},
+		doc.Plot{Drawing: html.Draw(l.Draw), Table: r.LevelsTable()},
+	}}
+	for _, part := range []doc.Section{r.BreakingPoints(), r.Peaks()} {
+		if len(part.Blocks) > 0 {
+			s.Add(doc.Group{Title: part.Title, Blocks: part.Blocks})
 		}
-	}
-	s := &html.Section{
-		ID: "levels", Title: "Levels", Question: "How does it take more load; where does it break?", Blocks: []html.Block{{Picture: html.Draw(l.Draw), Table: t}},
-		Paragraphs: []string{fmt.Sprintf("Marks are medians over the runs, with intervals of %d%% where there are enough runs. Between the levels nothing was measured: lines only join the marks.", confidence(r))},
-	}
-	for _, of := range []*round.Table{r.BreakingPoints(), r.Peaks()} {
-		if of == nil {
-			continue
-		}
-		figures := &html.Table{Caption: of.Title, Columns: slices.Concat(html.Words(of.Words...), html.Numbers(of.Numbers...))}
-		for _, row := range of.Rows {
-			row = slices.Clone(row)
-			for i := len(of.Words); i < len(row); i++ {
-				row[i] = picture.Minus(row[i])
-			}
-			figures.Rows = append(figures.Rows, row)
-		}
-		s.Blocks = append(s.Blocks, html.Block{Title: of.Title, Table: figures, Caption: of.Text})
 	}
 	return s
 }
 
 // capacitySection has the search of each cell.
-func capacitySection(r *round.Report) *html.Section {
-	capacities := chart.NewCapacities(r)
-	if len(capacities) == 0 {
-		return nil
+func capacitySection(r *round.Report) doc.Section {
+	s := doc.Section{ID: "capacity", Title: "Capacity", Question: "What does it sustain?"}
+	for _, c := range chart.NewCapacities(r) {
+		s.Add(doc.Group{Title: r.Sustains(&c.Capacity), Blocks: []doc.Block{doc.Plot{Drawing: html.Draw(c.Draw), Table: trialsTable(r, c.Cell)}}})
 	}
-	s := &html.Section{ID: "capacity", Title: "Capacity", Question: "What does it sustain?"}
-	figures := &html.Table{Caption: "At the sustained load", Columns: slices.Concat(html.Words("cell"), html.Numbers("sustained", "not sustained", "achieved/s", "requests/day", "MB/s", "CPU s per million requests", "KiB per connection"))}
-	for i := range capacities {
-		c := &capacities[i]
-		s.Blocks = append(s.Blocks, html.Block{Title: c.Sentence(), Picture: html.Draw(c.Draw), Table: trialsTable(c)})
-		figures.Rows = append(figures.Rows, []string{
-			c.Label, orDash(c.Sustained > 0, picture.Count(c.Sustained)), orDash(c.Failed > 0, picture.Count(c.Failed)), positive(c.AchievedPerSecond), positive(c.RequestsPerDay),
-			positive(c.BytesPerSecond / 1e6), positive(c.CPUSecondsPerMillionRequests), positive(c.BytesPerConnection / 1024),
-		})
+	if len(s.Blocks) > 0 {
+		s.Add(doc.Group{Title: "At the sustained load: medians of the trials that passed there", Blocks: []doc.Block{r.CapacitiesTable("At the sustained load")}})
 	}
-	s.Blocks = append(s.Blocks, html.Block{Title: "At the sustained load: medians of the trials that passed there", Table: figures})
 	return s
 }
 
-func trialsTable(c *chart.Capacity) *html.Table {
-	t := &html.Table{Caption: "Trials of " + c.Label, Columns: slices.Concat(html.Numbers("trial"), html.Words("run"), html.Numbers("load, "+c.Load), html.Words("outcome", "reason"), html.Numbers("achieved, %", "p99, ms", "sustained so far", "not sustained so far"))}
-	for i, trial := range c.Trials {
-		outcome := cmp.Or(string(trial.Outcome), "invalid")
-		if !trial.Valid {
-			outcome = "invalid"
+func trialsTable(r *round.Report, cell int) *doc.Table {
+	type trial = round.Trial
+	unit, _ := r.CapacityLoad()
+	bound := func(n int64) string {
+		if n == 0 {
+			return "-"
 		}
-		t.Rows = append(t.Rows, []string{
-			strconv.Itoa(i + 1), trial.Run, picture.Count(trial.Load), outcome, cmp.Or(trial.Reason, "-"), optional(trial.AchievedPercent), optional(trial.LatencyP99),
-			orDash(trial.Lower > 0, picture.Count(trial.Lower)), orDash(trial.Upper > 0, picture.Count(trial.Upper)),
-		})
+		return picture.Count(n)
 	}
-	return t
+	optional := func(x *float64) string {
+		if x == nil {
+			return "-"
+		}
+		return picture.Significant(*x)
+	}
+	trials := r.Trials(cell)
+	numbers := map[string]int{}
+	for i := range trials {
+		numbers[trials[i].Name] = i + 1
+	}
+	return doc.TableOf("Trials of "+r.Label(cell), trials,
+		doc.Number("trial", func(t *trial) string { return strconv.Itoa(numbers[t.Name]) }),
+		doc.Word("run", func(t *trial) string { return t.Name }),
+		doc.Number("load, "+unit, func(t *trial) string { return picture.Count(t.Load) }),
+		doc.Word("outcome", func(t *trial) string {
+			if !t.Valid {
+				return "invalid"
+			}
+			return cmp.Or(string(t.Outcome), "invalid")
+		}),
+		doc.Word("reason", func(t *trial) string { return cmp.Or(t.Message, "-") }),
+		doc.Number("achieved, %", func(t *trial) string { return optional(t.AchievedPercent) }),
+		doc.Number(round.MetricTitle("LatencyP99"), func(t *trial) string { return optional(t.LatencyP99) }),
+		doc.Number("sustained so far", func(t *trial) string { return bound(t.Lower) }),
+		doc.Number("not sustained so far", func(t *trial) string { return bound(t.Upper) }))
 }
 
 // trendSection has the medians of the last rounds.
-func trendSection(r *round.Report) *html.Section {
+func trendSection(r *round.Report) doc.Section {
 	trends := chart.NewTrends(r)
 	if len(trends) == 0 {
-		return nil
+		return doc.Section{}
 	}
-	s := &html.Section{ID: "trend", Title: "Trend", Question: "Did the level change over the rounds?", Paragraphs: []string{
-		"Medians of earlier rounds, which are stored without their intervals; hollow: the round was inconclusive. Ticks at the axis name what changed in the conditions. The trend never decides.",
+	changes := r.TrendChanges()
+	for i, names := range r.TrendConditions() {
+		if names != "" {
+			changes = append(changes, fmt.Sprintf("Round %d has another %s.", r.Trend.Rounds[i].Number, names))
+		}
+	}
+	return doc.Section{ID: "trend", Title: "Trend", Question: "Did the level change over the rounds?", Blocks: []doc.Block{
+		doc.Paragraph{"Medians of earlier rounds, which are stored without their intervals; hollow: the round was inconclusive. Ticks at the axis name what changed in the conditions. The trend never decides."},
+		changes,
+		doc.Plot{Drawing: html.Draw(func(width float64) *picture.Picture { return chart.DrawTrends(trends, width) }), Table: r.TrendTable(0)},
 	}}
-	t := &html.Table{Caption: "Trend", Columns: html.Words("cell", "metric")}
-	for _, p := range trends[0].Points {
-		t.Columns = append(t.Columns, html.Numbers(fmt.Sprintf("round %d", p.Round))...)
-	}
-	t.Columns = append(t.Columns, html.Words("changes")...)
-	for _, trend := range trends {
-		row := []string{trend.Label, round.MetricTitle(trend.Metric)}
-		for _, p := range trend.Points {
-			row = append(row, optional(p.Median))
-		}
-		changes := ""
-		for _, p := range trend.Points {
-			if p.Changed != "" {
-				changes += fmt.Sprintf("Round %d has another %s. ", p.Round, p.Changed)
-			}
-		}
-		for _, level := range trend.Levels {
-			if level.Change != "" {
-				changes += level.Change + ". "
-			}
-		}
-		t.Rows = append(t.Rows, append(row, cmp.Or(changes, "none")))
-	}
-	s.Blocks = append(s.Blocks, html.Block{Picture: html.Draw(func(width float64) *picture.Picture { return chart.DrawTrends(trends, width) }), Table: t})
-	return s
-}
-
-func orDash(known bool, text string) string {
-	if !known {
-		return "-"
-	}
-	return text
-}
-
-func optional(x *float64) string {
-	if x == nil {
-		return "-"
-	}
-	return picture.Significant(*x)
-}
-
-func positive(x float64) string { return orDash(x > 0, picture.Significant(x)) }
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
-func confidence(r *round.Report) int32 {
-	if c := r.Spec.Comparison; c != nil && c.ConfidencePercent != nil {
-		return *c.ConfidencePercent
-	}
-	return 95
-}
-
-// color returns the color of a verdict.
-func color(v v1alpha1.BenchmarkVerdict) picture.Color {
-	switch v {
-	case v1alpha1.BenchmarkPassed:
-		return picture.Good
-	case v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkError:
-		return picture.Bad
-	}
-	return picture.Unsure
 }

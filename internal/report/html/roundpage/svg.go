@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,13 +30,13 @@ var pictures = map[string]func(*round.Report) []*picture.Picture{
 		return all
 	},
 	"runs": func(r *round.Report) (all []*picture.Picture) {
-		for _, m := range chart.Metrics(r) {
+		for _, m := range r.Metrics() {
 			all = append(all, chart.NewRuns(r, m).Draw(html.FileWidth))
 		}
 		return all
 	},
 	"grid": func(r *round.Report) (all []*picture.Picture) {
-		for _, m := range chart.Metrics(r) {
+		for _, m := range r.Metrics() {
 			for _, g := range chart.NewGrids(r, m) {
 				all = append(all, g.DrawHeatMap(html.FileWidth))
 				if lines := g.DrawLines(html.FileWidth); lines != nil {
@@ -81,8 +82,8 @@ func WriteSVG(w io.Writer, name string, r *round.Report) error {
 	}
 	verdict := r.Headline()
 	return write(w, all, picture.Caption{
-		Subject: fmt.Sprintf("%s/%s, round %d, %s, %d%%", r.Namespace, r.Benchmark, r.Number, plural(r.Blocks, "block"), confidence(r)),
-		Verdict: verdict, VerdictColor: color(r.Verdict), Date: date(r.Ended),
+		Subject: fmt.Sprintf("%s/%s, round %d, %s, %d%%", r.Namespace, r.Benchmark, r.Number, round.Plural(r.Blocks, "block"), r.Confidence()),
+		Verdict: verdict, VerdictColor: picture.Color(toneOf(r.Verdict)), Date: date(r.Ended),
 	})
 }
 
@@ -145,14 +146,7 @@ func write(w io.Writer, all []*picture.Picture, caption picture.Caption) error {
 	return err
 }
 
-func names[F any](of map[string]F) []string {
-	all := make([]string, 0, len(of))
-	for name := range of {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
+func names[F any](of map[string]F) []string { return slices.Sorted(maps.Keys(of)) }
 
 func unknown(name string, known []string) error {
 	return fmt.Errorf("unknown picture %q: use one of %s", name, strings.Join(known, ", "))

@@ -7,42 +7,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/doc"
 )
 
-var pivotWriters = newFormats((*Pivot).write).with("csv", writePivotCSV)
-
-// PivotNames returns the names of all formats of pivot tables in alphabetical order.
-func PivotNames() []string { return pivotWriters.names() }
-
-// WritePivot writes a pivot table in the format of that name.
-func WritePivot(w io.Writer, format string, p *Pivot) error { return pivotWriters.write(w, format, p) }
-
-func (p *Pivot) write(w io.Writer, d document) error {
-	d.paragraph(fmt.Sprintf("Benchmark %s/%s, round %d (%s): %s", p.Namespace, p.Benchmark, p.Round, p.Verdict, p.what()))
+// Document returns the table for terminals and comments.
+func (p *Pivot) Document() *doc.Document {
+	d := &doc.Document{Remarks: []string{fmt.Sprintf("Benchmark %s/%s, round %d (%s): %s", p.Namespace, p.Benchmark, p.Round, p.Verdict, p.what())}}
 	for i := range p.Grids {
 		g := &p.Grids[i]
-		if g.Title != "" {
-			d.section(g.Title)
-		}
-		columns := []any{report.Words(p.corner())}
-		for _, c := range g.Columns {
-			columns = append(columns, c)
-		}
-		rows := make([][]string, len(g.Rows))
+		t := &doc.Table{Columns: append(doc.Words(p.corner()), doc.Numbers(g.Columns...)...)}
 		for j, name := range g.Rows {
-			rows[j] = []string{name}
+			row := []string{name}
 			for k := range g.Values[j] {
-				rows[j] = append(rows[j], cmp.Or(p.format(g, j, k), "-"))
+				row = append(row, cmp.Or(p.format(g, j, k), "-"))
 			}
+			t.Rows = append(t.Rows, row)
 		}
-		d.table(columns, rows)
+		d.Add(doc.Section{Title: g.Title, Blocks: []doc.Block{t}})
 	}
-	_, err := io.WriteString(w, strings.TrimLeft(d.String(), "\n"))
-	return err
+	return d
 }
 
-// what says what the figures are.
+// what says what the values are.
 func (p *Pivot) what() string {
 	if p.PercentOf != "" {
 		return fmt.Sprintf("%s, difference from %s in %%", p.Metric, p.PercentOf)
@@ -61,7 +47,7 @@ func (p *Pivot) corner() string {
 	return p.RowAxis + ` \ ` + p.ColumnAxis
 }
 
-// format formats the figure at a row and a column; empty if there is none.
+// format formats the value at a row and a column; empty if there is none.
 func (p *Pivot) format(g *Grid, row, column int) string {
 	value := g.Values[row][column]
 	switch {
@@ -75,8 +61,8 @@ func (p *Pivot) format(g *Grid, row, column int) string {
 	return unitOf(p.Metric).format(*value)
 }
 
-// writePivotCSV writes a record for each row under a header, whose first field says what the figures are. With
-// several grids, the first column has the values of the other axes. Cells without a figure are empty.
+// writePivotCSV writes a record for each row under a header, whose first field says what the values are. With
+// several grids, the first column has the values of the other axes. Cells without a value are empty.
 func writePivotCSV(w io.Writer, p *Pivot) error {
 	var records [][]string
 	several := len(p.Grids) > 1
@@ -100,5 +86,5 @@ func writePivotCSV(w io.Writer, p *Pivot) error {
 			records = append(records, record)
 		}
 	}
-	return report.WriteCSV(w, records)
+	return doc.WriteCSV(w, records)
 }
