@@ -51,15 +51,6 @@ type Grid struct {
 // an axis of that name.
 const LevelAxis = "level"
 
-// entry is a value of a cell, or of a level of it, with its values on the axes.
-type entry struct {
-	cell     int
-	name     string
-	values   map[string]string
-	value    *float64
-	noneUpTo int64
-}
-
 // PivotOptions say what a pivot table shows.
 type PivotOptions struct {
 	// Axes are the axes of the rows and of the columns. If empty, they are the first two of the Benchmark. One of
@@ -73,47 +64,32 @@ type PivotOptions struct {
 
 // NewPivot returns a pivot table of a round.
 func NewPivot(r *benchmark.Round, o PivotOptions) (*Pivot, error) {
-	axes := make([]string, len(r.Spec.Axes))
-	for i := range axes {
-		axes[i] = r.Spec.Axes[i].Name
+	p := &Pivot{Namespace: r.Namespace, Benchmark: r.Benchmark, Round: r.Number, Verdict: r.Verdict, Metric: cmp.Or(o.Metric, "RequestsPerSecond"), PercentOf: o.PercentOf}
+	var axes []string
+	for i := range r.Spec.Axes {
+		axes = append(axes, r.Spec.Axes[i].Name)
 	}
-	p := &Pivot{Namespace: r.Namespace, Benchmark: r.Benchmark, Round: r.Number, Verdict: r.Verdict, Metric: o.Metric, PercentOf: o.PercentOf}
-	if p.Metric == "" {
-		p.Metric = v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond)
-	}
-	chosen := o.Axes
-	ofLevels := slices.Contains(chosen, LevelAxis) && !slices.Contains(axes, LevelAxis)
+	source, ofLevels := cellEntries, slices.Contains(o.Axes, LevelAxis) && !slices.Contains(axes, LevelAxis)
 	if ofLevels {
-		axes = append(axes, LevelAxis)
+		source, axes = levelEntries, append(axes, LevelAxis)
 	}
 	if err := p.checkMetric(r, ofLevels); err != nil {
 		return nil, err
 	}
-	if len(chosen) == 0 {
-		chosen = axes[:min(2, len(axes))]
-	}
-	for i, name := range chosen {
-		if !slices.Contains(axes, name) {
-			return nil, fmt.Errorf("unknown axis %q: the Benchmark has %s", name, strings.Join(axes, ", "))
-		}
-		if slices.Contains(chosen[:i], name) {
-			return nil, fmt.Errorf("axis %q is named twice: use different axes for rows and columns", name)
-		}
-	}
-	switch len(chosen) {
-	case 0: // a Benchmark without axes
-	case 1:
-		p.RowAxis = chosen[0]
-	case 2:
-		p.RowAxis, p.ColumnAxis = chosen[0], chosen[1]
-	default:
-		return nil, fmt.Errorf("%d axes: use one for rows and one for columns; the others have a table for each value", len(chosen))
-	}
-	entries, err := p.entries(r, axes, ofLevels)
-	if err != nil {
+	if err := p.choose(o.Axes, axes); err != nil {
 		return nil, err
 	}
-	p.arrange(entries, axes, valuesOf(r, p.RowAxis), valuesOf(r, p.ColumnAxis))
+	entries := source(r, p.Metric)
+	if p.PercentOf != "" {
+		selected, err := selector(p.PercentOf, axes)
+		if err != nil {
+			return nil, err
+		}
+		if entries = p.differences(r, entries, selected, ofLevels); entries == nil {
+			return nil, fmt.Errorf("no cell has %s: see the cells with \"kubectl assay report\"", p.PercentOf)
+		}
+	}
+	p.arrange(r, entries, axes)
 	return p, nil
 }
 
@@ -132,30 +108,117 @@ func (r *Report) Grids(metric v1alpha1.BenchmarkMetric) *Pivot {
 
 // checkMetric returns an error if no cell, or no level, has the metric.
 func (p *Pivot) checkMetric(r *benchmark.Round, ofLevels bool) error {
+	what, known := "the round has", map[v1alpha1.BenchmarkMetric]bool{}
+	for i := range r.Estimates {
+		known[r.Estimates[i].Metric] = true
+	}
+	if ofLevels {
+		what = "the levels have"
+		clear(known)
+		for i := range r.Levels {
+			for metric := range r.Levels[i].Medians {
+				known[metric] = true
+			}
+		}
+	}
 	switch {
 	case ofLevels && r.LevelsOmitted:
 		return errors.New("the round has no figures of levels: its artifact had no room for them")
 	case ofLevels && len(r.Levels) == 0:
 		return fmt.Errorf("unknown axis %q: the Benchmark has no such axis, and its load has no levels", LevelAxis)
-	case ofLevels:
-		if slices.ContainsFunc(r.Levels, func(l benchmark.LevelEstimate) bool { _, has := l.Medians[p.Metric]; return has }) {
-			return nil
-		}
-		return fmt.Errorf("the levels have no metric %q: use one of %s", p.Metric, strings.Join(levelMetricsOf(r), ", "))
-	case slices.ContainsFunc(r.Estimates, func(e benchmark.Estimate) bool { return e.Metric == p.Metric }):
+	case known[p.Metric], !ofLevels && benchmark.IsBreakingPoint(p.Metric) && len(r.Levels) > 0: // no cell met it
 		return nil
-	case benchmark.IsBreakingPoint(p.Metric) && len(r.Levels) > 0:
-		return nil // no cell met it
 	}
-	return fmt.Errorf("the round has no metric %q: use one of %s", p.Metric, strings.Join(metricsOf(r), ", "))
+	var names []string
+	for _, metric := range slices.Sorted(maps.Keys(known)) {
+		names = append(names, string(metric))
+	}
+	return fmt.Errorf("%s no metric %q: use one of %s", what, p.Metric, strings.Join(names, ", "))
 }
 
-// valuesOf returns the names of an axis's values in the order of the spec. The cells need not have this order: those
-// of the first value may be excluded. Levels are in the order of the load.
-func valuesOf(r *benchmark.Round, axis string) (names []string) {
+// choose sets the axes of rows and columns: the chosen ones or, without any, the first two.
+func (p *Pivot) choose(chosen, axes []string) error {
+	if len(chosen) == 0 {
+		chosen = axes[:min(2, len(axes))]
+	}
+	for i, name := range chosen {
+		if !slices.Contains(axes, name) {
+			return fmt.Errorf("unknown axis %q: the Benchmark has %s", name, strings.Join(axes, ", "))
+		}
+		if slices.Contains(chosen[:i], name) {
+			return fmt.Errorf("axis %q is named twice: use different axes for rows and columns", name)
+		}
+	}
+	switch len(chosen) {
+	case 0: // a Benchmark without axes
+	case 1:
+		p.RowAxis = chosen[0]
+	case 2:
+		p.RowAxis, p.ColumnAxis = chosen[0], chosen[1]
+	default:
+		return fmt.Errorf("%d axes: use one for rows and one for columns; the others have a table for each value", len(chosen))
+	}
+	return nil
+}
+
+// entry is a value of a cell, or of a level of it, with its values on the axes.
+type entry struct {
+	cell     int
+	values   map[string]string
+	value    *float64
+	noneUpTo int64
+}
+
+// cellEntries returns the medians of the cells, in their order.
+func cellEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
+	entries := make([]entry, len(r.Cells))
+	for i := range r.Cells {
+		entries[i] = entry{cell: i, values: r.Cells[i].Values, noneUpTo: r.NoneUpTo(i, metric)}
+	}
+	for i := range r.Estimates {
+		if e := &r.Estimates[i]; e.Metric == metric {
+			entries[e.Cell].value, entries[e.Cell].noneUpTo = &e.Median, 0
+		}
+	}
+	return entries
+}
+
+// levelEntries returns the medians of the levels of all cells.
+func levelEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
+	entries := make([]entry, len(r.Levels))
+	for i := range r.Levels {
+		l := &r.Levels[i]
+		e := entry{cell: l.Cell, values: map[string]string{LevelAxis: levelName(r, i)}}
+		maps.Copy(e.values, r.Cells[l.Cell].Values)
+		if median, has := l.Medians[metric]; has {
+			e.value = &median
+		}
+		entries[i] = e
+	}
+	return entries
+}
+
+// levelName returns the load of a level. One that the load had before is numbered as well: "200 (level 3)".
+func levelName(r *benchmark.Round, i int) string {
+	l := &r.Levels[i]
+	before := slices.ContainsFunc(r.Levels[:i], func(o benchmark.LevelEstimate) bool { return o.Cell == l.Cell && o.Load == l.Load })
+	if before {
+		return fmt.Sprintf("%d (level %d)", l.Load, l.Level+1)
+	}
+	return strconv.FormatInt(l.Load, 10)
+}
+
+// orderOf returns the names of an axis's values in the order of the spec. The cells need not have this order: those of the
+// first value may be excluded. Levels are in the order of the load; all cells usually have the same.
+func orderOf(r *benchmark.Round, axis string) (names []string) {
 	at := slices.IndexFunc(r.Spec.Axes, func(a v1alpha1.Axis) bool { return a.Name == axis })
 	if at < 0 && axis == LevelAxis {
-		return levelNames(r)
+		highest := map[string]int{}
+		for i := range r.Levels {
+			name := levelName(r, i)
+			highest[name] = max(highest[name], r.Levels[i].Level)
+		}
+		return slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(highest))), func(a, b string) int { return highest[a] - highest[b] })
 	}
 	if at < 0 {
 		return nil
@@ -170,45 +233,32 @@ func valuesOf(r *benchmark.Round, axis string) (names []string) {
 	return names
 }
 
-func metricsOf(r *benchmark.Round) []string {
-	names := map[string]bool{}
-	for i := range r.Estimates {
-		names[string(r.Estimates[i].Metric)] = true
+// selector parses the values of axes, as in the names of cells.
+func selector(text string, axes []string) (map[string]string, error) {
+	selected := map[string]string{}
+	for _, part := range strings.Split(text, ",") {
+		axis, value, ok := strings.Cut(part, "=")
+		if !ok || !slices.Contains(axes, axis) {
+			return nil, fmt.Errorf("%q is no value of an axis: use AXIS=VALUE; the Benchmark has the axes %s", part, strings.Join(axes, ", "))
+		}
+		selected[axis] = value
 	}
-	return slices.Sorted(maps.Keys(names))
+	return selected, nil
 }
 
-// entries returns the values of the table.
-func (p *Pivot) entries(r *benchmark.Round, axes []string, ofLevels bool) ([]entry, error) {
-	source := cellEntries
-	if ofLevels {
-		source = levelEntries
-	}
-	entries := source(r, p.Metric)
-	if p.PercentOf == "" {
-		return entries, nil
-	}
-	selected, err := selector(p.PercentOf, axes)
-	if err != nil {
-		return nil, err
-	}
-	key := func(values, others map[string]string) string {
-		parts := make([]string, len(axes))
-		for i, axis := range axes {
-			value, replaced := others[axis]
-			if !replaced {
-				value = values[axis]
-			}
-			parts[i] = strconv.Quote(value)
-		}
-		return strings.Join(parts, ",")
+// differences returns entries with their differences in percent from those that have the selected values on their axes,
+// and otherwise the same; nil if there is none.
+func (p *Pivot) differences(r *benchmark.Round, entries []entry, selected map[string]string, ofLevels bool) []entry {
+	key := func(values, replaced map[string]string) string {
+		place := maps.Clone(values)
+		maps.Copy(place, replaced)
+		return fmt.Sprintf("%q", place) // in the order of the axes' names
 	}
 	places := map[string]int{}
 	for i := range slices.Backward(entries) {
 		places[key(entries[i].values, nil)] = i
 	}
-	differences := slices.Clone(entries)
-	found := false
+	differences, found := slices.Clone(entries), false
 	for i := range entries {
 		differences[i].value, differences[i].noneUpTo = nil, 0
 		at, exists := places[key(entries[i].values, selected)]
@@ -224,36 +274,9 @@ func (p *Pivot) entries(r *benchmark.Round, axes []string, ofLevels bool) ([]ent
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("no cell has %s: see the cells with \"kubectl assay report\"", p.PercentOf)
+		return nil
 	}
-	return differences, nil
-}
-
-// cellEntries returns the medians of the cells, in their order.
-func cellEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
-	entries := make([]entry, len(r.Cells))
-	for i := range r.Cells {
-		entries[i] = entry{cell: i, name: r.Cells[i].Name, values: r.Cells[i].Values, noneUpTo: r.NoneUpTo(i, metric)}
-	}
-	for i := range r.Estimates {
-		if e := &r.Estimates[i]; e.Metric == metric {
-			entries[e.Cell].value, entries[e.Cell].noneUpTo = &e.Median, 0
-		}
-	}
-	return entries
-}
-
-// selector parses the values of axes, as in the names of cells.
-func selector(text string, axes []string) (map[string]string, error) {
-	selected := map[string]string{}
-	for _, part := range strings.Split(text, ",") {
-		axis, value, ok := strings.Cut(part, "=")
-		if !ok || !slices.Contains(axes, axis) {
-			return nil, fmt.Errorf("%q is no value of an axis: use AXIS=VALUE; the Benchmark has the axes %s", part, strings.Join(axes, ", "))
-		}
-		selected[axis] = value
-	}
-	return selected, nil
+	return differences
 }
 
 // difference returns by how much a cell differs from another in percent, as the report of the round estimates it:
@@ -275,58 +298,52 @@ func difference(r *benchmark.Round, metric v1alpha1.BenchmarkMetric, cell, basel
 	return &percent
 }
 
-// arrange makes a grid for each combination of the values of the other axes, with its rows and columns in the given orders.
-func (p *Pivot) arrange(entries []entry, axes, rows, columns []string) {
-	place := func(e *entry) (title, row, column string) {
-		var others []string
-		for _, axis := range axes {
-			if axis != p.RowAxis && axis != p.ColumnAxis {
-				others = append(others, axis+"="+e.values[axis])
-			}
-		}
-		row, column = e.name, string(p.Metric)
-		if p.RowAxis != "" {
-			row = e.values[p.RowAxis]
-		}
-		if p.ColumnAxis != "" {
-			column = e.values[p.ColumnAxis]
-		}
-		return strings.Join(others, ","), row, column
-	}
+// arrange makes a grid for each combination of the values of the other axes.
+func (p *Pivot) arrange(r *benchmark.Round, entries []entry, axes []string) {
+	type place struct{ title, row, column string }
+	all := map[place]*entry{}
 	add := func(names *[]string, name string) {
 		if !slices.Contains(*names, name) {
 			*names = append(*names, name)
 		}
 	}
 	for i := range entries {
-		title, row, column := place(&entries[i])
-		at := slices.IndexFunc(p.Grids, func(g Grid) bool { return g.Title == title })
-		if at < 0 {
-			at = len(p.Grids)
-			p.Grids = append(p.Grids, Grid{Title: title})
+		e := &entries[i]
+		var others []string
+		for _, axis := range axes {
+			if axis != p.RowAxis && axis != p.ColumnAxis {
+				others = append(others, axis+"="+e.values[axis])
+			}
 		}
-		add(&p.Grids[at].Rows, row)
-		add(&p.Grids[at].Columns, column)
+		at := place{strings.Join(others, ","), r.Cells[e.cell].Name, string(p.Metric)}
+		if p.RowAxis != "" {
+			at.row = e.values[p.RowAxis]
+		}
+		if p.ColumnAxis != "" {
+			at.column = e.values[p.ColumnAxis]
+		}
+		all[at] = e
+		n := slices.IndexFunc(p.Grids, func(g Grid) bool { return g.Title == at.title })
+		if n < 0 {
+			n, p.Grids = len(p.Grids), append(p.Grids, Grid{Title: at.title})
+		}
+		add(&p.Grids[n].Rows, at.row)
+		add(&p.Grids[n].Columns, at.column)
 	}
-	for at := range p.Grids {
-		g := &p.Grids[at]
-		g.Rows, g.Columns = inOrder(g.Rows, rows), inOrder(g.Columns, columns)
-		noneUpTo, some := make([][]int64, len(g.Rows)), false
-		for i := range g.Rows {
-			g.Cells = append(g.Cells, slices.Repeat([]int{-1}, len(g.Columns)))
-			g.Values = append(g.Values, make([]*float64, len(g.Columns)))
-			noneUpTo[i] = make([]int64, len(g.Columns))
-		}
-		for i := range entries {
-			e := &entries[i]
-			if title, row, column := place(e); title == g.Title {
-				r, c := slices.Index(g.Rows, row), slices.Index(g.Columns, column)
-				g.Cells[r][c], g.Values[r][c], noneUpTo[r][c] = e.cell, e.value, e.noneUpTo
+	for i := range p.Grids {
+		g := &p.Grids[i]
+		g.Rows, g.Columns = inOrder(g.Rows, orderOf(r, p.RowAxis)), inOrder(g.Columns, orderOf(r, p.ColumnAxis))
+		none, some := make([][]int64, len(g.Rows)), false
+		for j, row := range g.Rows {
+			g.Cells, g.Values, none[j] = append(g.Cells, make([]int, len(g.Columns))), append(g.Values, make([]*float64, len(g.Columns))), make([]int64, len(g.Columns))
+			for k, column := range g.Columns {
+				e := cmp.Or(all[place{g.Title, row, column}], &entry{cell: -1})
+				g.Cells[j][k], g.Values[j][k], none[j][k] = e.cell, e.value, e.noneUpTo
 				some = some || e.noneUpTo > 0
 			}
 		}
 		if some {
-			g.NoneUpTo = noneUpTo
+			g.NoneUpTo = none
 		}
 	}
 }
@@ -335,50 +352,4 @@ func inOrder(names, order []string) []string {
 	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int {
 		return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
 	})
-}
-
-// levelNames returns the names of the levels on LevelAxis in the order of the load. All cells usually have the same.
-func levelNames(r *benchmark.Round) []string {
-	at := map[string]int{}
-	for i := range r.Levels {
-		name := levelName(r, i)
-		at[name] = max(at[name], r.Levels[i].Level)
-	}
-	return slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(at))), func(a, b string) int { return at[a] - at[b] })
-}
-
-// levelName returns the load of a level. One that the load had before is numbered as well: "200 (level 3)".
-func levelName(r *benchmark.Round, i int) string {
-	l := &r.Levels[i]
-	before := slices.ContainsFunc(r.Levels[:i], func(o benchmark.LevelEstimate) bool { return o.Cell == l.Cell && o.Load == l.Load })
-	if before {
-		return fmt.Sprintf("%d (level %d)", l.Load, l.Level+1)
-	}
-	return strconv.FormatInt(l.Load, 10)
-}
-
-func levelMetricsOf(r *benchmark.Round) []string {
-	names := map[string]bool{}
-	for i := range r.Levels {
-		for m := range r.Levels[i].Medians {
-			names[string(m)] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// levelEntries returns the medians of the levels of all cells.
-func levelEntries(r *benchmark.Round, metric v1alpha1.BenchmarkMetric) []entry {
-	entries := make([]entry, len(r.Levels))
-	for i := range r.Levels {
-		l := &r.Levels[i]
-		e := entry{cell: l.Cell, name: r.Cells[l.Cell].Name, values: map[string]string{}}
-		maps.Copy(e.values, r.Cells[l.Cell].Values)
-		e.values[LevelAxis] = levelName(r, i)
-		if median, has := l.Medians[metric]; has {
-			e.value = &median
-		}
-		entries[i] = e
-	}
-	return entries
 }
