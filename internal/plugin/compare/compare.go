@@ -17,7 +17,12 @@ import (
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
-	"github.com/assay-dev/assay/internal/result"
+)
+
+// The defaults of a comparison, in percent.
+const (
+	defaultTolerance  = 5
+	defaultConfidence = 95
 )
 
 // options holds the options of the command line.
@@ -93,39 +98,64 @@ func named(text string) (source, error) {
 }
 
 func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []source, out io.Writer) error {
-	var sides [2]round.Side
-	var results [2]*result.Result
-	for i := range sources {
-		var err error
-		if sides[i], results[i], err = read(ctx, c, &sources[i]); err != nil {
-			return err
-		}
+	compared := round.CompareOptions{TolerancePercent: o.tolerance, ConfidencePercent: o.confidence}
+	for _, m := range o.metrics {
+		compared.Metrics = append(compared.Metrics, v1alpha1.BenchmarkMetric(m))
 	}
-	if sources[0].selector == nil && sources[1].selector == nil && sides[0].Name == sides[1].Name {
-		return exit.Errorf(exit.Failed, "nothing to compare: both sides are %s", sides[0].Name)
-	}
-	metrics := make([]v1alpha1.BenchmarkMetric, len(o.metrics))
-	for i, m := range o.metrics {
-		metrics[i] = v1alpha1.BenchmarkMetric(m)
-	}
-	comparison, err := round.Compare(sides[0], sides[1], round.CompareOptions{
-		Metrics: metrics, TolerancePercent: o.tolerance, ConfidencePercent: o.confidence,
-	})
+	comparison, err := compareSources(ctx, [2]*cluster.Cluster{c, c}, [2]source(sources), compared)
 	switch {
-	case errors.Is(err, round.ErrNoRuns) && o.format == htmlFormat:
-		comparison = round.NotCompared(sides[0], sides[1], err.Error())
+	case errors.Is(err, round.ErrNoRuns) && o.format == htmlFormat: // the page says so
 	case errors.Is(err, round.ErrNoRuns):
 		return exit.Errorf(exit.Failed, "%w", err)
 	case err != nil:
-		return fmt.Errorf("compare: %w", err)
+		return err
 	}
-	if err := o.writeComparison(&roundpage.Comparison{Comparison: comparison, Results: results}, out); err != nil {
+	if err := o.writeComparison(comparison, out); err != nil {
 		return err
 	}
 	if comparison.Refusal != "" {
 		return exit.Errorf(exit.Failed, "not compared: %s", comparison.Refusal)
 	}
 	return nil
+}
+
+// WritePage writes the comparison of two runs as a page, as the verb does without flags. Each run is in the namespace of its
+// Cluster, the first one is the baseline. Runs that can't be compared are a page too, which says why.
+func WritePage(ctx context.Context, clusters [2]*cluster.Cluster, names [2]string, out io.Writer) error {
+	var sources [2]source
+	for i, c := range clusters {
+		sources[i] = source{text: c.Namespace + "/" + names[i], kind: cluster.BenchmarkRun, name: names[i]}
+	}
+	comparison, err := compareSources(ctx, clusters, sources, round.CompareOptions{TolerancePercent: defaultTolerance, ConfidencePercent: defaultConfidence})
+	if err != nil && !errors.Is(err, round.ErrNoRuns) {
+		return err
+	}
+	return roundpage.WriteComparison(out, comparison)
+}
+
+// compareSources reads two sides and compares them. If there is nothing to compare, the error wraps round.ErrNoRuns, and
+// the comparison says so.
+func compareSources(ctx context.Context, clusters [2]*cluster.Cluster, sources [2]source, o round.CompareOptions) (*roundpage.Comparison, error) {
+	var sides [2]round.Side
+	c := &roundpage.Comparison{}
+	for i := range sources {
+		var err error
+		if sides[i], c.Results[i], err = read(ctx, clusters[i], &sources[i]); err != nil {
+			return nil, err
+		}
+	}
+	if sources[0].selector == nil && sources[1].selector == nil && sides[0].Name == sides[1].Name {
+		return nil, exit.Errorf(exit.Failed, "nothing to compare: both sides are %s", sides[0].Name)
+	}
+	var err error
+	switch c.Comparison, err = round.Compare(sides[0], sides[1], o); {
+	case errors.Is(err, round.ErrNoRuns):
+		c.Comparison = round.NotCompared(sides[0], sides[1], err.Error())
+		return c, err
+	case err != nil:
+		return nil, fmt.Errorf("compare: %w", err)
+	}
+	return c, nil
 }
 
 const (
