@@ -91,7 +91,7 @@ func TestDocumentedFormats(t *testing.T) {
 	for _, set := range []struct {
 		command string
 		names   []string
-	}{{"report tomcat", report.Names()}, {"report benchmark/connectors", round.Names()}} {
+	}{{"report tomcat", report.Names()}, {"report benchmark/connectors", round.Formats.Names()}} {
 		for _, name := range set.names {
 			switch {
 			case name == "text", name == "csv" && slices.Contains(set.names, "csv=levels"), strings.HasPrefix(name, "hgrm"): // as the default, or as other parts

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -97,7 +98,8 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.Flags().Int32Var(&o.tolerance, "tolerance", defaultTolerance, "the difference that doesn't matter, in percent, unless a Benchmark says")
 	cmd.Flags().Int32Var(&o.confidence, "confidence", defaultConfidence, "the confidence of intervals in percent")
 	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp))
-	cluster.OutputFlag(cmd, &o.format, formats(), doc.Usage(formats()))
+	formats := roundpage.ComparisonFormats.Names()
+	cluster.OutputFlag(cmd, &o.format, formats, doc.Usage(formats))
 	return cmd
 }
 

@@ -45,7 +45,7 @@ type source struct {
 
 // check validates the options without contacting the cluster, and returns the two sources.
 func (o *options) check() ([]source, error) {
-	if err := doc.CheckFormat(o.format, formats()); err != nil {
+	if err := doc.CheckFormat(o.format, roundpage.ComparisonFormats.Names()); err != nil {
 		return nil, exit.Errorf(exit.Unknown, "%w", err)
 	}
 	for _, m := range o.metrics {
@@ -104,13 +104,16 @@ func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []sourc
 	}
 	comparison, err := compareSources(ctx, [2]*cluster.Cluster{c, c}, [2]source(sources), compared)
 	switch {
-	case errors.Is(err, round.ErrNoRuns) && o.format == htmlFormat: // the page says so
+	case errors.Is(err, round.ErrNoRuns) && o.format == "html": // the page says so
 	case errors.Is(err, round.ErrNoRuns):
 		return exit.Errorf(exit.Failed, "%w", err)
 	case err != nil:
 		return err
 	}
-	if err := o.writeComparison(comparison, out); err != nil {
+	switch err := roundpage.ComparisonFormats.Write(out, o.format, comparison); {
+	case errors.Is(err, roundpage.ErrNoPicture):
+		return exit.Errorf(exit.Failed, "%w", err)
+	case err != nil:
 		return err
 	}
 	if comparison.Refusal != "" {
@@ -156,32 +159,4 @@ func compareSources(ctx context.Context, clusters [2]*cluster.Cluster, sources [
 		return nil, fmt.Errorf("compare: %w", err)
 	}
 	return c, nil
-}
-
-const (
-	htmlFormat = "html"
-	svgPrefix  = "svg="
-)
-
-// formats returns the names of all formats of comparisons.
-func formats() []string {
-	all := append(round.ComparisonNames(), htmlFormat)
-	for _, name := range roundpage.ComparisonPictures() {
-		all = append(all, svgPrefix+name)
-	}
-	slices.Sort(all)
-	return all
-}
-
-func (o *options) writeComparison(c *roundpage.Comparison, out io.Writer) error {
-	if name, ok := strings.CutPrefix(o.format, svgPrefix); ok {
-		if err := roundpage.WriteComparisonSVG(out, name, c); err != nil {
-			return exit.Errorf(exit.Failed, "%w", err)
-		}
-		return nil
-	}
-	if o.format == htmlFormat {
-		return roundpage.WriteComparison(out, c)
-	}
-	return round.WriteComparison(out, o.format, c.Comparison)
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -22,7 +21,7 @@ import (
 // writeBenchmark writes the report of a round that has ended: of the last one if number is 0. If the artifact of the
 // last one is lost, the report has what the status says.
 func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number int64, format string, out io.Writer) error {
-	if err := doc.CheckFormat(format, roundFormats()); err != nil {
+	if err := doc.CheckFormat(format, roundpage.Formats.Names()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	b, err := c.Benchmark(ctx, name)
@@ -43,31 +42,10 @@ func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number
 		return err
 	}
 	r.Notes = append(notes(b, reference.Number), r.Notes...)
-	if name, ok := strings.CutPrefix(format, svgPrefix); ok {
-		if err := roundpage.WriteSVG(out, name, r); err != nil {
-			return exit.Errorf(exit.Failed, "%w", err)
-		}
-		return nil
+	if err = roundpage.Formats.Write(out, format, r); errors.Is(err, roundpage.ErrNoPicture) {
+		return exit.Errorf(exit.Failed, "%w", err)
 	}
-	if format == htmlFormat {
-		return roundpage.Write(out, r)
-	}
-	return round.Write(out, format, r)
-}
-
-const (
-	htmlFormat = "html"
-	svgPrefix  = "svg="
-)
-
-// roundFormats returns the names of all formats of a round.
-func roundFormats() []string {
-	all := append(round.Names(), htmlFormat)
-	for _, name := range roundpage.Pictures() {
-		all = append(all, svgPrefix+name)
-	}
-	slices.Sort(all)
-	return all
+	return err
 }
 
 // notes says how a round stands to the Benchmark as it is.

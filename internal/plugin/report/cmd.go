@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html/roundpage"
 )
 
 const long = `Print the report of a finished BenchmarkRun, or of a round of a Benchmark.
@@ -164,8 +165,8 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			return errors.Join(err, out.Flush())
 		},
 	}
-	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundFormats()...))))
-	cluster.OutputFlag(cmd, &format, all, doc.Usage(runFormats())+"; of a round: "+doc.Usage(roundFormats()))
+	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundpage.Formats.Names()...))))
+	cluster.OutputFlag(cmd, &format, all, doc.Usage(runFormats())+"; of a round: "+doc.Usage(roundpage.Formats.Names()))
 	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot or -o script: write the files into this directory")
 	cmd.Flags().BoolVar(&plot, "plot", false, "with -o text: draw the percentile curve of a run below its report, in braille characters")
 	cmd.Flags().BoolVar(&from.whole, "whole", false, "read the whole result of a run from its bucket, with your own credentials")

@@ -20,6 +20,11 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
+const (
+	htmlFormat = "html"
+	svgPrefix  = "svg="
+)
+
 // runFormats returns the formats of a run's report.
 func runFormats() []string {
 	formats := append(report.Names(), htmlFormat, scriptFormat)

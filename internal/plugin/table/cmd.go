@@ -136,6 +136,6 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cmd.Flags().StringVar(&o.pivot.percentOf, "percent-of", "", "of a Benchmark: the values of axes from which differences are printed in percent, for example server=httpd")
 	cmd.Flags().Int64Var(&o.pivot.round, "round", 0, "of a Benchmark: the number of the round; the last completed one if not set")
 	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(slices.Sorted(maps.Keys(result.Metrics)), cobra.ShellCompDirectiveNoFileComp))
-	cluster.OutputFlag(cmd, &o.format, report.TableNames(), doc.Usage(report.TableNames())+"; of a Benchmark: "+doc.Usage(round.PivotNames()))
+	cluster.OutputFlag(cmd, &o.format, report.TableNames(), doc.Usage(report.TableNames())+"; of a Benchmark: "+doc.Usage(round.PivotFormats.Names()))
 	return cmd
 }

@@ -46,7 +46,7 @@ func (o *options) benchmark() (string, error) {
 
 // writePivot prints the table of a Benchmark's cells, from the artifact of a round that has ended.
 func (o *options) writePivot(ctx context.Context, c *cluster.Cluster, name string, out io.Writer) error {
-	if err := doc.CheckFormat(o.format, round.PivotNames()); err != nil {
+	if err := doc.CheckFormat(o.format, round.PivotFormats.Names()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	if o.pivot.round < 0 {
@@ -73,5 +73,5 @@ func (o *options) writePivot(ctx context.Context, c *cluster.Cluster, name strin
 	if err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
-	return round.WritePivot(out, o.format, p)
+	return round.PivotFormats.Write(out, o.format, p)
 }

@@ -55,7 +55,7 @@ func compare(t *testing.T, a, b round.Side, o round.CompareOptions) *round.Compa
 func writeComparison(t *testing.T, format string, c *round.Comparison) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := round.WriteComparison(&out, format, c); err != nil {
+	if err := round.ComparisonFormats.Write(&out, format, c); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -276,7 +276,7 @@ func TestCompareHostileTexts(t *testing.T) {
 	a.Environments[0]["/kubelet"] = hostile
 	a.Specs[0][hostile] = strings.Repeat(hostile, 50)
 	c := compare(t, round.Side{Name: hostile, Groups: []round.Group{a}}, round.Side{Name: "b", Groups: []round.Group{b}, Notes: []string{hostile}}, options)
-	for _, format := range round.ComparisonNames() {
+	for _, format := range round.ComparisonFormats.Names() {
 		document := writeComparison(t, format, c)
 		if strings.ContainsFunc(document, func(c rune) bool { return c != '\n' && !unicode.IsPrint(c) }) {
 			t.Errorf("%s: %q", format, document)

@@ -94,7 +94,7 @@ func r5(t *testing.T) *benchmark.Round {
 func TestTablesOfR5(t *testing.T) {
 	r := r5(t)
 	one := round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: v1alpha1.MetricBreakingPointCPU}
-	for _, format := range round.PivotNames() {
+	for _, format := range round.PivotFormats.Names() {
 		golden(t, "r5-table1."+format, []byte(pivot(t, format, r, one)))
 	}
 	records, err := csv.NewReader(strings.NewReader(pivot(t, "csv", r, one))).ReadAll()
@@ -126,7 +126,7 @@ func TestReportOfR5(t *testing.T) {
 	r := r5(t)
 	for _, format := range []string{"text", "markdown"} {
 		var out bytes.Buffer
-		if err := round.Write(&out, format, &round.Report{Round: r}); err != nil {
+		if err := round.Formats.Write(&out, format, &round.Report{Round: r}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "r5."+format, out.Bytes())

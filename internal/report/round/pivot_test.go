@@ -25,7 +25,7 @@ func pivot(t *testing.T, format string, r *benchmark.Round, o round.PivotOptions
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := round.WritePivot(&out, format, p); err != nil {
+	if err := round.PivotFormats.Write(&out, format, p); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -33,7 +33,7 @@ func pivot(t *testing.T, format string, r *benchmark.Round, o round.PivotOptions
 
 func TestGridOfR2(t *testing.T) {
 	r := roundtest.Sizes(t)
-	for _, format := range round.PivotNames() {
+	for _, format := range round.PivotFormats.Names() {
 		t.Run(format, func(t *testing.T) {
 			golden(t, "sizes."+format, []byte(pivot(t, format, r, round.PivotOptions{Axes: []string{"size", "threads"}})))
 		})
@@ -133,7 +133,7 @@ func TestPivotOfHostileValues(t *testing.T) {
 	for i := range r.Cells {
 		r.Cells[i].Values["client"] = hostile
 	}
-	for _, format := range round.PivotNames() {
+	for _, format := range round.PivotFormats.Names() {
 		document := pivot(t, format, r, round.PivotOptions{Axes: []string{"client", "server"}})
 		if strings.ContainsFunc(document, func(c rune) bool { return c != '\n' && !unicode.IsPrint(c) }) {
 			t.Errorf("%s: %q", format, document)

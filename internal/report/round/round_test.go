@@ -19,7 +19,7 @@ import (
 func write(t *testing.T, format string, r *round.Report) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := round.Write(&out, format, r); err != nil {
+	if err := round.Formats.Write(&out, format, r); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -156,7 +156,7 @@ func TestHostileTexts(t *testing.T) {
 		r.Runs[i].Message, r.Runs[i].Valid, r.Runs[i].Conditions.Kernel = hostile, i%2 == 0, hostile
 	}
 	r.Message, r.Benchmark, r.Hash, r.Reason = hostile, hostile, hostile, hostile
-	for _, format := range round.Names() {
+	for _, format := range round.Formats.Names() {
 		document := write(t, format, &round.Report{Round: r, Notes: []string{hostile}})
 		for _, c := range document {
 			if c != '\n' && !unicode.IsPrint(c) {
@@ -175,7 +175,7 @@ func TestHostileTexts(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	if err := round.Write(&bytes.Buffer{}, "yaml", &round.Report{Round: &benchmark.Round{}}); err == nil || err.Error() != `unknown output format "yaml": use one of benchstat, csv, json, junit, markdown, text` {
+	if err := round.Formats.Write(&bytes.Buffer{}, "yaml", &round.Report{Round: &benchmark.Round{}}); err == nil || err.Error() != `unknown output format "yaml": use one of benchstat, csv, json, junit, markdown, text` {
 		t.Error(err)
 	}
 }

@@ -149,8 +149,8 @@ func TestRefusedComparison(t *testing.T) {
 		if header := text(all(root, "header")[0]); !strings.Contains(header, "Not compared") || !strings.Contains(header, want) || len(all(root, "svg")) > 0 {
 			t.Errorf("%s, %d pictures", header, len(all(root, "svg")))
 		}
-		for _, picture := range roundpage.ComparisonPictures() {
-			if err := roundpage.WriteComparisonSVG(&bytes.Buffer{}, picture, c); !errors.Is(err, roundpage.ErrNoPicture) || !strings.Contains(err.Error(), want) {
+		for _, picture := range picturesIn(roundpage.ComparisonFormats.Names()) {
+			if err := roundpage.ComparisonFormats.Write(&bytes.Buffer{}, "svg="+picture, c); !errors.Is(err, roundpage.ErrNoPicture) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", picture, err)
 			}
 		}
@@ -168,9 +168,9 @@ func TestHostileComparison(t *testing.T) {
 		page := writeComparison(t, c)
 		checkSelfContained(t, parse(t, page))
 		checkPrintable(t, c.Baseline.Name, page)
-		for _, picture := range roundpage.ComparisonPictures() {
+		for _, picture := range picturesIn(roundpage.ComparisonFormats.Names()) {
 			var out bytes.Buffer
-			if err := roundpage.WriteComparisonSVG(&out, picture, c); err == nil {
+			if err := roundpage.ComparisonFormats.Write(&out, "svg="+picture, c); err == nil {
 				checkSelfContained(t, parse(t, out.String()))
 				checkPrintable(t, picture, out.String())
 			}

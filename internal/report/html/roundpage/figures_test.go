@@ -44,7 +44,7 @@ func TestFigures(t *testing.T) {
 	for name, r := range roundtest.All(t) {
 		t.Run(name, func(t *testing.T) {
 			var document bytes.Buffer
-			if err := round.Write(&document, "json", r); err != nil {
+			if err := round.Formats.Write(&document, "json", r); err != nil {
 				t.Fatal(err)
 			}
 			var stored benchmark.Round

@@ -214,9 +214,9 @@ func TestHostileTexts(t *testing.T) {
 		page := write(t, r)
 		checkSelfContained(t, parse(t, page))
 		checkPrintable(t, name, page)
-		for _, picture := range roundpage.Pictures() {
+		for _, picture := range picturesIn(roundpage.Formats.Names()) {
 			var out bytes.Buffer
-			if err := roundpage.WriteSVG(&out, picture, r); errors.Is(err, roundpage.ErrNoPicture) {
+			if err := roundpage.Formats.Write(&out, "svg="+picture, r); errors.Is(err, roundpage.ErrNoPicture) {
 				continue
 			} else if err != nil {
 				t.Fatal(err)
@@ -236,6 +236,16 @@ func checkPrintable(t *testing.T, name, document string) {
 	}
 }
 
+// picturesIn returns the names of the pictures among formats.
+func picturesIn(formats []string) (names []string) {
+	for _, format := range formats {
+		if name, is := strings.CutPrefix(format, "svg="); is {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // TestSVG checks which pictures rounds have, and that each says what it is of.
 func TestSVG(t *testing.T) {
 	has := map[string][]string{
@@ -245,9 +255,9 @@ func TestSVG(t *testing.T) {
 	}
 	for name, r := range roundtest.All(t) {
 		var drawn []string
-		for _, picture := range roundpage.Pictures() {
+		for _, picture := range picturesIn(roundpage.Formats.Names()) {
 			var out bytes.Buffer
-			err := roundpage.WriteSVG(&out, picture, r)
+			err := roundpage.Formats.Write(&out, "svg="+picture, r)
 			if errors.Is(err, roundpage.ErrNoPicture) {
 				continue
 			} else if err != nil {
@@ -264,14 +274,14 @@ func TestSVG(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if err := roundpage.WriteSVG(&bytes.Buffer{}, "pie", &round.Report{Round: roundtest.Failed(t)}); err == nil || err.Error() != `unknown picture "pie": use one of capacity, effects, grid, levels, runs, trend` {
+	if err := roundpage.Formats.Write(&bytes.Buffer{}, "svg=pie", &round.Report{Round: roundtest.Failed(t)}); err == nil || err.Error() != `unknown part "pie" of output format svg: use one of capacity, effects, grid, levels, runs, trend` {
 		t.Error(err)
 	}
 }
 
 func TestGolden(t *testing.T) {
 	var out bytes.Buffer
-	if err := roundpage.WriteSVG(&out, "effects", &round.Report{Round: roundtest.Failed(t)}); err != nil {
+	if err := roundpage.Formats.Write(&out, "svg=effects", &round.Report{Round: roundtest.Failed(t)}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("testdata", "effects.svg.golden")

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/html"
@@ -66,17 +63,10 @@ var pictures = map[string]func(*round.Report) []*picture.Picture{
 	},
 }
 
-// Pictures returns the names of the pictures of a round in alphabetical order.
-func Pictures() []string { return names(pictures) }
-
-// WriteSVG writes a picture of a round as a file that says what it is of. Errors wrap ErrNoPicture if the round has
+// writeSVG writes a picture of a round as a file that says what it is of. Errors wrap ErrNoPicture if the round has
 // nothing to draw.
-func WriteSVG(w io.Writer, name string, r *round.Report) error {
-	of, known := pictures[name]
-	if !known {
-		return unknown(name, Pictures())
-	}
-	all := of(r)
+func writeSVG(w io.Writer, name string, r *round.Report) error {
+	all := pictures[name](r)
 	if len(all) == 0 {
 		return fmt.Errorf("%w: round %d of Benchmark %s/%s has nothing for the picture %q", ErrNoPicture, r.Number, r.Namespace, r.Benchmark, name)
 	}
@@ -112,19 +102,12 @@ var comparisonPictures = map[string]func(*Comparison) []*picture.Picture{
 	},
 }
 
-// ComparisonPictures returns the names of the pictures of a comparison in alphabetical order.
-func ComparisonPictures() []string { return names(comparisonPictures) }
-
-// WriteComparisonSVG writes a picture of a comparison as a file that says what it is of. Errors wrap ErrNoPicture if
+// writeComparisonSVG writes a picture of a comparison as a file that says what it is of. Errors wrap ErrNoPicture if
 // the comparison has nothing to draw, for example because it was refused.
-func WriteComparisonSVG(w io.Writer, name string, c *Comparison) error {
-	of, known := comparisonPictures[name]
-	if !known {
-		return unknown(name, ComparisonPictures())
-	}
+func writeComparisonSVG(w io.Writer, name string, c *Comparison) error {
 	var all []*picture.Picture
 	if c.Refusal == "" {
-		all = of(c)
+		all = comparisonPictures[name](c)
 	}
 	if len(all) == 0 {
 		reason := c.Refusal
@@ -144,10 +127,4 @@ func WriteComparisonSVG(w io.Writer, name string, c *Comparison) error {
 func write(w io.Writer, all []*picture.Picture, caption picture.Caption) error {
 	_, err := io.WriteString(w, picture.Stack(all...).SVG(caption))
 	return err
-}
-
-func names[F any](of map[string]F) []string { return slices.Sorted(maps.Keys(of)) }
-
-func unknown(name string, known []string) error {
-	return fmt.Errorf("unknown picture %q: use one of %s", name, strings.Join(known, ", "))
 }
