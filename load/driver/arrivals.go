@@ -1,8 +1,8 @@
 package driver
 
 import (
-	"context"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,6 +55,9 @@ func newArrivals(s *Stage) *arrivals {
 	if s.load.plan.Streams > 0 {
 		a.makeFreeStreams(len(s.connections))
 	}
+	for _, c := range slices.Backward(s.connections) { // so that the first one is picked first
+		a.put(c)
+	}
 	a.next, a.more = a.schedule.next()
 	return a
 }
@@ -62,20 +65,23 @@ func newArrivals(s *Stage) *arrivals {
 // claim returns the intended and the actual start time of the connection's next request.
 // It waits until one is due and returns false if there are no more.
 func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool) {
-	a.mu.Lock()
-	now := a.stage.now()
-	if a.drop(now) && a.next <= now {
-		intended = a.advance(now)
+	if c.claimed {
+		a.mu.Lock()
+		now := a.stage.now()
+		if a.drop(now) && a.next <= now {
+			intended = a.advance(now)
+			a.mu.Unlock()
+			return intended, now, true
+		}
+		a.put(c)
+		if a.starved {
+			a.starved = false
+			a.notifyFree()
+		}
 		a.mu.Unlock()
-		return intended, now, true
 	}
-	a.put(c)
-	if a.starved {
-		a.starved = false
-		a.notifyFree()
-	}
-	a.mu.Unlock()
-	if intended, ok = a.wait(c); !ok {
+	c.claimed = true // before, it is free already
+	if intended, ok = c.park(a.exhausted); !ok {
 		return 0, 0, false
 	}
 	begin = a.stage.now()
@@ -84,28 +90,6 @@ func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool)
 	}
 	a.recordStart(intended, begin)
 	return intended, begin, true
-}
-
-// wait waits until a request is dispatched to the free connection c. It returns false if
-// there are no more.
-func (a *arrivals) wait(c *connection) (intended time.Duration, ok bool) {
-	if c.task != nil {
-		return c.task.awaitArrival(a)
-	}
-	select {
-	case intended = <-c.woken:
-		return intended, true
-	case <-a.exhausted:
-	case <-a.stage.ended:
-	case <-a.stage.context.Done():
-		return 0, false
-	}
-	select { // a request that was dispatched before the end goes first
-	case intended = <-c.woken:
-		return intended, true
-	default:
-	}
-	return 0, false
 }
 
 func (a *arrivals) makeFreeStreams(streams int) {
@@ -147,19 +131,6 @@ func (a *arrivals) pick() *connection {
 	return nil
 }
 
-// dispatch hands a request to a free connection. If a loop dispatches the requests, only
-// its goroutine may call dispatch.
-func (a *arrivals) dispatch(c *connection, intended time.Duration) {
-	switch t := c.task; {
-	case t == nil:
-		c.woken <- intended // never blocks: the channel has room for the one request of a free connection
-	case t.loop == a.loop:
-		t.loop.dispatch(t, intended)
-	default:
-		t.loop.enqueue(t, intended)
-	}
-}
-
 // notifyFree signals the dispatching loop or the pacer that a connection has become free.
 func (a *arrivals) notifyFree() {
 	if a.loop != nil {
@@ -167,17 +138,6 @@ func (a *arrivals) notifyFree() {
 		return
 	}
 	a.freed <- struct{}{}
-}
-
-// isExhausted reports whether dispatching has ended: all requests have been dispatched,
-// or the stage has ended.
-func (a *arrivals) isExhausted() bool {
-	select {
-	case <-a.exhausted:
-		return true
-	default:
-		return false
-	}
 }
 
 // recordStart records the start of a request that was dispatched to a waiting connection.
@@ -234,9 +194,9 @@ func (a *arrivals) drop(now time.Duration) bool {
 // pace dispatches requests to waiting connections when they fall due, until there are no
 // more or the stage ends.
 func (a *arrivals) pace() {
-	defer close(a.exhausted)
-	wait, end := a.waiter()
-	defer end()
+	defer a.finish()
+	sleeper := newSleeper(a.stage.active, a.stage.load.coarse)
+	defer sleeper.close()
 	for {
 		at, starved, more := a.dispatchDue()
 		switch {
@@ -245,43 +205,19 @@ func (a *arrivals) pace() {
 		case starved:
 			select {
 			case <-a.freed:
-			case <-a.stage.ended:
-				return
-			case <-a.stage.context.Done():
+			case <-a.stage.active.Done():
 				return
 			}
-		case !wait(a.stage.start.Add(at)) || a.stage.stopping.Load() || a.stage.ending.Load():
+		case !sleeper.until(a.stage.start.Add(at)) || a.stage.ending.Load():
 			return
 		}
 	}
 }
 
-// waiter returns a function that waits until a time, like sleeper.until, and a function
-// that releases its resources.
-func (a *arrivals) waiter() (wait func(time.Time) bool, end func()) {
-	ctx := a.stage.context
-	coarse := func(at time.Time) bool {
-		timer := time.NewTimer(time.Until(at))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-	if a.stage.load.coarse {
-		return coarse, func() {}
-	}
-	s, err := newSleeper()
-	if err != nil { // out of descriptors, or the kernel has no timerfd
-		return coarse, func() {}
-	}
-	stopped := context.AfterFunc(ctx, s.close)
-	return s.until, func() {
-		stopped()
-		s.close()
-	}
+// finish ends the dispatching of requests.
+func (a *arrivals) finish() {
+	close(a.exhausted)
+	a.stage.wakeLoops()
 }
 
 // dispatchDue dispatches all requests that are due to free connections. It returns the
@@ -297,7 +233,7 @@ func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 			a.starved = true
 			return a.next, true, true
 		}
-		a.dispatch(c, a.next)
+		c.wake(a.loop, a.next)
 		a.next, a.more = a.schedule.next()
 	}
 	return a.next, false, a.more

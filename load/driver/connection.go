@@ -38,8 +38,8 @@ type connection struct {
 	// goroutine sets it. mu is for Stop, which closes the transport if no loop runs the connection.
 	mu        sync.Mutex
 	transport transport
-	// wire is the transport or, over TLS, the one below it. It is nil if that isn't a wire.
-	wire wire
+	// socket is the transport or, over TLS, the one below it, if a loop runs the connection. Otherwise it is nil.
+	socket *socket
 	// task runs the connection in a loop. It is nil if a goroutine runs it.
 	task *task
 	// requests is the number of requests made on the transport.
@@ -57,9 +57,11 @@ type connection struct {
 	repeated *request
 
 	// intended is the intended start time of a request of an open load, from the stage's
-	// start. woken carries it to a connection that waits for a request.
+	// start. claimed reports whether the connection has waited for one.
 	intended time.Duration
-	woken    chan time.Duration
+	claimed  bool
+	// woken carries the time that is passed to wake. It is nil if a loop runs the connection.
+	woken chan time.Duration
 	// pace decides when requests of a closed load start. If it is nil, each starts when the
 	// one before has ended.
 	pace *pace
@@ -76,12 +78,25 @@ type connection struct {
 	first, last time.Duration
 }
 
-// run makes requests until the stage has no more for the connection.
-func (c *connection) run() {
+// runAll makes requests until the stage has no more for the connection.
+func (c *connection) runAll() {
 	if c.stage.load.readsFields {
 		c.reader.fields = &responseFields{}
 	}
 	c.choose = c.stage.load.chooser(c.number)
+	switch u := c.user; {
+	case u == nil:
+		c.run()
+	case c == u.connections[0]:
+		u.lead(c)
+	default:
+		u.follow(c)
+	}
+	c.end()
+}
+
+// run makes one request after the other.
+func (c *connection) run() {
 	if jars := c.stage.load.jars; jars != nil { // no lock needed: stages run one after the other
 		c.memory.jar = jars[c.number]
 		defer func() { jars[c.number] = c.memory.jar }()
@@ -89,11 +104,10 @@ func (c *connection) run() {
 	for {
 		begin, ok := c.stage.next(c)
 		if !ok {
-			break
+			return
 		}
 		c.request(c.choose(), begin)
 	}
-	c.end()
 }
 
 // request makes one request that begins now and records its outcome.
@@ -119,7 +133,7 @@ func (c *connection) request(r *request, begin time.Duration) {
 	}
 	c.stage.recorder.Record(c.number, o)
 	if c.failures > 0 && !open { // an open load is paced by its arrivals
-		c.backOff(min(minBackoff<<min(c.failures-1, 10), maxBackoff))
+		c.backOff()
 	}
 }
 
@@ -127,7 +141,7 @@ func (c *connection) request(r *request, begin time.Duration) {
 // the connection was ready.
 func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, result.ErrorKind) {
 	load := c.stage.load
-	opened, err := c.dial(c.stage.start.Add(begin + load.timeout()))
+	opened, err := c.dial(begin + load.timeout())
 	if err != nil {
 		c.failures++
 		return 0, openFault(err, result.ErrorConnect)
@@ -141,13 +155,13 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	}
 	c.requests, c.repeats = 0, false
 	c.setTransport(opened)
-	c.wire, _ = opened.(wire)
+	c.socket, _ = opened.(*socket)
 	if c.stage.stopping.Load() {
 		c.abandon() // Stop may have run before setTransport
 		return 0, result.ErrorConnect
 	}
 	if load.tlsConfigs != nil {
-		c.setDeadline(begin)
+		c.setLimit(c.limit(begin))
 		resumed, err := c.handshake(load.tlsConfigs[c.number])
 		if err != nil {
 			c.failures++
@@ -168,58 +182,29 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	return ready, recorder.NoError
 }
 
-func (c *connection) dial(deadline time.Time) (transport, error) {
+func (c *connection) dial(deadline time.Duration) (transport, error) {
 	if c.task != nil {
 		return c.task.dial(&c.stage.load.endpoint, deadline)
 	}
-	return c.stage.load.dial(c.stage.context, deadline)
+	return c.stage.load.dial(c.stage.context, c.stage.start.Add(deadline))
 }
-
-// adjustFault returns the kind of error of a request that failed with fault. In TLS 1.3
-// the client has finished its handshake before the server has checked the client's
-// certificate. An alert in response to the first request therefore counts as a TLS error,
-// and the connection as one that couldn't be opened.
-func (c *connection) adjustFault(fault result.ErrorKind) result.ErrorKind {
-	s, ok := c.transport.(*tlsTransport)
-	if !ok || c.requests > 1 {
-		if fault == result.ErrorTLS {
-			return result.ErrorReceive
-		}
-		return fault
-	}
-	if fault == result.ErrorReceive {
-		// The server may have closed the connection before the request was written, and its
-		// alert is still unread.
-		_, err := s.Read(c.reader.space())
-		fault = faultOf(err)
-	}
-	if fault == result.ErrorTLS {
-		c.failures++
-	}
-	return fault
-}
-
-// setDeadline limits reads and writes for a request that began at begin.
-func (c *connection) setDeadline(begin time.Duration) { c.setLimit(c.limit(begin)) }
 
 // limit returns the time at which a request that began at begin is given up. That is
 // slightly later than its timeout, so that a response in the last moment is still read. A
 // response that completes after the timeout counts as timed out nevertheless.
-func (c *connection) limit(begin time.Duration) time.Time { return c.stage.start.Add(c.giveUp(begin)) }
-
-// giveUp is limit as a time from the stage's start.
-func (c *connection) giveUp(begin time.Duration) time.Duration {
+func (c *connection) limit(begin time.Duration) time.Duration {
 	timeout := c.stage.load.timeout()
 	return begin + timeout + min(timeout/20, 50*time.Millisecond)
 }
 
-func (c *connection) setLimit(limit time.Time) {
-	if c.wire != nil {
-		c.wire.setLimit(limit)
+// setLimit makes reads and writes fail at a time, from the stage's start.
+func (c *connection) setLimit(limit time.Duration) {
+	if c.socket != nil {
+		c.socket.limit = limit
 		return
 	}
 	// This fails only on a closed connection, and then the write fails too.
-	_ = c.transport.SetDeadline(limit)
+	_ = c.transport.SetDeadline(c.stage.start.Add(limit))
 }
 
 // close closes the connection after a complete response. It lets the server close first.
@@ -228,7 +213,7 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 		c.abandon()
 		return
 	}
-	c.setLimit(time.Now().Add(closeWait))
+	c.setLimit(c.stage.now() + closeWait)
 	var n int
 	err := io.EOF
 	if !c.reader.ended {
@@ -306,7 +291,7 @@ func (c *connection) dropIfEnded() {
 	if c.shared != nil {
 		return // the reader of the HTTP/2 connection notices
 	}
-	if c.wire != nil && c.transport != nil && c.wire.hasEnded() {
+	if c.transport != nil && c.transport.hasEnded() {
 		c.drop()
 	}
 }

@@ -16,119 +16,117 @@ type memory struct {
 }
 
 // exchange makes a request, which begins at c.begin, and the follow-up requests that its responses call
-// for: the answer to a challenge, and redirects. It opens a connection if there is none. It fills
-// in the outcome and returns the time at which the last response ended.
+// for: the answer to a challenge, and redirects. It fills in the outcome and returns the time at which the last response ended.
 func (c *connection) exchange(r *request, o *recorder.Outcome) time.Duration {
-	if c.shared != nil {
-		return c.exchangeHTTP2(r, c.begin, o)
-	}
-	ready := c.begin
-	if c.transport == nil {
-		if ready, o.Error = c.open(c.begin, o); o.Error != recorder.NoError {
-			return c.stage.now()
-		}
-	}
-	o.Reused = c.requests > 0
-	at := ready
+	var ready time.Duration
 	for trips := 0; ; trips++ {
-		response, fault := c.roundTrip(r, at, o)
+		var got response
+		var opened time.Duration
+		if c.shared == nil {
+			got, opened = c.roundTrip(r, o)
+		} else {
+			got, opened = c.roundTripHTTP2(r, o)
+		}
+		if trips == 0 {
+			ready = opened
+		}
 		if c.repeated != nil {
 			r, ready, c.repeated = c.repeated, c.begin, nil
 		}
-		if fault != recorder.NoError {
-			o.Error = fault
+		if o.Error = got.fault; o.Error != recorder.NoError {
 			return c.stage.now()
 		}
-		end := c.reader.lastByte
+		end := c.lastByte()
 		o.Processing = end - ready
-		next, ok := c.followUp(r, &response, trips)
-		if o.Error = c.stage.classify(r, &response, end-c.begin, ok); next != nil && o.Error != result.ErrorTimeout {
-			o.Error = recorder.NoError // a follow-up request decides
-		}
-		if !response.persistent && c.stage.load.plan.KeepAlive {
-			o.ClosedByServer++
-		}
-		if !response.persistent || !c.stage.load.plan.KeepAlive {
-			c.close(&response, o)
-		}
-		if c.task != nil && c.task.loop.plain != nil {
-			c.repeats = o.Error == recorder.NoError && c.task.loop.plain.learn(r, &c.reader)
+		next, ok := c.followUp(r, &got, trips)
+		o.Error = c.stage.load.classify(r, &got, end-c.begin, next, ok)
+		if c.shared == nil {
+			c.closeUnlessKept(r, &got, o)
 		}
 		if next == nil || o.Error != recorder.NoError {
 			return end
-		}
-		at = end
-		if c.transport == nil {
-			if at, o.Error = c.open(c.begin, o); o.Error != recorder.NoError {
-				return c.stage.now()
-			}
 		}
 		r = next
 	}
 }
 
-// classify returns the kind of error of a complete response. ok is false if the response
-// should have led to a follow-up request but couldn't.
-func (s *Stage) classify(r *request, response *response, took time.Duration, ok bool) result.ErrorKind {
-	switch {
-	case took > s.load.timeout():
-		return result.ErrorTimeout
-	case !ok || !r.succeeds(response.status):
-		return result.ErrorStatus
-	case r.length >= 0 && r.length != response.body:
-		return result.ErrorLength
+// lastByte returns the time at which the last response ended.
+func (c *connection) lastByte() time.Duration {
+	if c.shared != nil {
+		return c.stream.lastByte
 	}
-	return recorder.NoError
+	return c.reader.lastByte
 }
 
-// roundTrip sends a request and reads its response. The round trip begins at at. After an error the transport is closed.
-func (c *connection) roundTrip(r *request, at time.Duration, o *recorder.Outcome) (response, result.ErrorKind) {
+// closeUnlessKept closes the connection after a complete response, unless it is kept for another request.
+func (c *connection) closeUnlessKept(r *request, got *response, o *recorder.Outcome) {
+	keepAlive := c.stage.load.plan.KeepAlive
+	if !got.persistent && keepAlive {
+		o.ClosedByServer++
+	}
+	if !got.persistent || !keepAlive {
+		c.close(got, o)
+	}
+	if c.task != nil && c.task.loop.plain != nil {
+		c.repeats = o.Error == recorder.NoError && c.task.loop.plain.learn(r, &c.reader)
+	}
+}
+
+// roundTrip sends a request and reads its response. It opens a connection if there is none, and returns the time at which the
+// connection was ready. After an error the transport is closed.
+func (c *connection) roundTrip(r *request, o *recorder.Outcome) (got response, ready time.Duration) {
+	ready = c.begin
+	if c.transport == nil {
+		var fault result.ErrorKind
+		if ready, fault = c.open(c.begin, o); fault != recorder.NoError {
+			return response{fault: fault}, 0
+		}
+	}
+	o.Reused = o.Reused || !o.Opened
 	c.requests++
-	var sent int
-	var err error
-	switch {
-	case c.repeats:
-		sent, err = c.writeAndRepeat(r)
-	case c.wire != nil && len(r.body) == 0:
-		sent, err = c.writeAndWait(c.compose(r), c.limit(c.begin), c.stage.start.Add(at))
-	default:
-		c.setDeadline(c.begin)
-		sent, err = c.transport.Write(c.compose(r))
-		c.written = c.stage.now()
-	}
+	sent, err := c.write(r)
 	o.Sent += int64(sent)
-	if err != nil {
-		fault := c.adjustFault(faultOf(err))
-		c.abandon()
-		return response{}, fault
-	}
-	var got response
-	if len(r.body) == 0 {
+	switch {
+	case err != nil:
+		got.fault = faultOf(err)
+	case len(r.body) == 0:
 		got = c.reader.read(r.noBody)
-	} else {
+	default:
 		got = c.readWhileWriting(r, o)
 	}
-	o.Received += c.reader.received
-	o.Body += got.body
-	o.Status = got.status
+	if err == nil {
+		o.Received += c.reader.received
+		o.Body += got.body
+		o.Status = got.status
+	}
 	if got.fault != recorder.NoError {
-		fault := c.adjustFault(got.fault)
+		got.fault = c.adjustFault(got.fault)
 		c.abandon()
-		return got, fault
+		return got, ready
 	}
 	// A response may begin before the body of its request has been sent.
 	o.Waiting = max(0, c.reader.firstByte-c.written)
 	o.Receiving = c.reader.lastByte - c.reader.firstByte
-	return got, recorder.NoError
+	return got, ready
 }
 
-// writeAndWait writes a request and waits until there is something to read.
-func (c *connection) writeAndWait(text []byte, limit, at time.Time) (sent int, err error) {
+// write writes a request, apart from a long body. A task also waits until there is something to read.
+func (c *connection) write(r *request) (sent int, err error) {
+	c.setLimit(c.limit(c.begin))
+	switch {
+	case c.repeats:
+		return c.writeAndRepeat(r)
+	case c.socket == nil:
+		sent, err = c.transport.Write(c.compose(r))
+		c.written = c.stage.now()
+		return sent, err
+	}
+	text := c.compose(r)
 	encrypted, err := c.encrypt(text)
 	if err != nil {
 		return 0, err
 	}
-	sent, c.written, err = c.wire.writeAndWait(encrypted, at, c.stage.start, limit)
+	sent, c.written, err = c.socket.writeAndWait(encrypted)
 	return c.sentOf(text, sent, err), err
 }
 
@@ -143,14 +141,14 @@ func (c *connection) sentOf(text []byte, sent int, err error) int {
 	return sent
 }
 
-// encrypt returns what is written to the wire for a text: with TLS its records, which are valid until the next call.
+// encrypt returns what is written to the socket for a text: with TLS its records, which are valid until the next call.
 func (c *connection) encrypt(text []byte) ([]byte, error) {
 	if _, secure := c.transport.(*tlsTransport); !secure {
 		return text, nil
 	}
-	c.wire.startBuffering()
+	c.socket.startBuffering()
 	_, err := c.transport.Write(text)
-	return c.wire.stopBuffering(), err
+	return c.socket.stopBuffering(), err
 }
 
 // compose returns the text of a request, including cookies and a digest if the connection has any.

@@ -325,6 +325,7 @@ func (c *canned) Read(p []byte) (int, error) {
 
 func (*canned) SetDeadline(time.Time) error { return nil }
 func (*canned) SetLinger(int) error         { return nil }
+func (*canned) hasEnded() bool              { return false }
 func (*canned) Close() error                { return nil }
 
 // TestRequestsAllocateNothing checks that requests don't allocate, with and

@@ -180,66 +180,42 @@ func (s *sharedConnection) interrupt() {
 	}
 }
 
-// exchangeHTTP2 is like exchange, on a stream of a shared connection.
-func (c *connection) exchangeHTTP2(r *request, begin time.Duration, o *recorder.Outcome) time.Duration {
+// roundTripHTTP2 is like roundTrip, on a stream of a shared connection.
+func (c *connection) roundTripHTTP2(r *request, o *recorder.Outcome) (got response, ready time.Duration) {
 	if !c.present {
 		c.present = true
 		c.shared.join()
 	}
-	var ready time.Duration
-	for trips := 0; ; trips++ {
-		response, opened, fault := c.roundTripHTTP2(r, begin, o)
-		if trips == 0 {
-			ready = opened
-		}
-		c.failures = 0
-		if fault != recorder.NoError {
-			o.Error = fault
-			c.failures = c.shared.failed()
-			return c.stage.now()
-		}
-		end := c.stream.lastByte
-		o.Processing = end - ready
-		next, ok := c.followUp(r, &response, trips)
-		if o.Error = c.stage.classify(r, &response, end-begin, ok); next != nil && o.Error != result.ErrorTimeout {
-			o.Error = recorder.NoError // a follow-up request decides
-		}
-		if next == nil || o.Error != recorder.NoError {
-			return end
-		}
-		r = next
-	}
-}
-
-// roundTripHTTP2 sends a request and reads its response. The request with its follow-ups began at
-// begin. It returns the time at which the connection was ready.
-func (c *connection) roundTripHTTP2(r *request, begin time.Duration, o *recorder.Outcome) (response, time.Duration, result.ErrorKind) {
+	st := c.stream
 	for {
-		h, ready, fault := c.shared.acquire(begin, o)
-		if fault != recorder.NoError {
-			return response{}, 0, fault
+		var h *http2Connection
+		var fault result.ErrorKind
+		if h, ready, fault = c.shared.acquire(c.begin, o); fault != recorder.NoError {
+			c.failures = c.shared.failed()
+			return response{fault: fault}, 0
 		}
-		st := c.stream
-		st.begin(r, begin, c.reader.fields)
+		st.begin(r, c.begin, c.reader.fields)
 		if !h.start(st, c.extraFields(r), o) {
 			continue // the connection takes no more requests
 		}
 		h.send(st, r)
 		h.await(st)
-		o.Sent += st.sent
-		o.Received += st.received
-		o.Body += st.response.body
-		if st.response.fault != recorder.NoError {
-			return st.response, ready, st.response.fault
-		}
-		o.Status = st.response.status
-		// A response may begin before the body of its request has been sent.
-		if st.written > 0 {
-			o.Waiting = max(0, st.firstByte-st.written)
-		}
-		o.Receiving = st.lastByte - st.firstByte
-		return st.response, ready, recorder.NoError
+		break
 	}
+	o.Sent += st.sent
+	o.Received += st.received
+	o.Body += st.response.body
+	if c.failures = 0; st.response.fault != recorder.NoError {
+		c.failures = c.shared.failed()
+		return st.response, ready
+	}
+	o.Status = st.response.status
+	// A response may begin before the body of its request has been sent.
+	if st.written > 0 {
+		o.Waiting = max(0, st.firstByte-st.written)
+	}
+	o.Receiving = st.lastByte - st.firstByte
+	return st.response, ready
 }
 
 // extraFields returns the header lines that r has only this time: cookies and a digest.

@@ -297,13 +297,7 @@ func (h *http2Connection) end() {
 	h.mu.Unlock()
 }
 
-// faultOf returns the kind of error of a broken connection. In TLS 1.3 a server rejects
-// the client's certificate by an alert after the client has finished its handshake. Such
-// an alert before the first response is therefore a TLS error.
+// faultOf returns the kind of error of a broken connection.
 func (h *http2Connection) faultOf(err error) result.ErrorKind {
-	fault := faultOf(err)
-	if fault == result.ErrorTLS && h.answered {
-		return result.ErrorReceive
-	}
-	return fault
+	return faultAfterHandshake(faultOf(err), !h.answered)
 }

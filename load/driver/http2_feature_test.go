@@ -159,8 +159,13 @@ func TestHTTP2AtARate(t *testing.T) {
 	if got.Succeeded()+got.Dropped != 300 || got.Succeeded() < 200 {
 		t.Errorf("counts %+v", got.Counts)
 	}
-	if got.Connections > 25 {
-		t.Errorf("%d connections for 300 requests of little time", got.Connections)
+	for stream := range len(got.made) {
+		if got.made[stream] == 0 {
+			t.Errorf("%d streams made requests, but not stream %d", len(got.made), stream)
+		}
+	}
+	if used := int64(len(got.made)+p.Streams-1) / int64(p.Streams); got.Connections != used {
+		t.Errorf("%d connections, %d streams made requests", got.Connections, len(got.made))
 	}
 	if n := got.Latencies.Get(result.Delay).Count(); n != got.Succeeded() {
 		t.Errorf("%d delays", n)

@@ -21,6 +21,7 @@ type nowhere struct{ net.Conn }
 func (nowhere) Write(b []byte) (int, error)      { return len(b), nil }
 func (nowhere) Close() error                     { return nil }
 func (nowhere) SetLinger(int) error              { return nil }
+func (nowhere) hasEnded() bool                   { return false }
 func (nowhere) SetWriteDeadline(time.Time) error { return nil }
 
 // answered returns the bytes that a server writes in write.

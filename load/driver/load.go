@@ -122,7 +122,7 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 		option = acknowledgeLater
 	}
 	l.endpoint = newEndpoint(address, option)
-	l.dial = dialTCP(&l.endpoint)
+	l.dial = dialTCP(address.String())
 	l.looped = l.loopable()
 	return l, err
 }
@@ -132,10 +132,8 @@ func (l *Load) Looped() bool { return l.looped }
 
 // loopable reports whether loops can run the load's connections, which costs less CPU than goroutines
 // (docs/performance.md). They can't if a connection has to wait for two things at once: with HTTP/2, and with a body
-// that is sent while its response is read. The connections of a user who loads pages wait for each other.
-func (l *Load) loopable() bool {
-	return l.plan.Streams == 0 && len(l.plan.Pages) == 0 && !l.sendsBodies()
-}
+// that is sent while its response is read.
+func (l *Load) loopable() bool { return l.plan.Streams == 0 && !l.sendsBodies() }
 
 // writesOnce reports whether each connection carries one request, which is written at once.
 func (l *Load) writesOnce() bool {

@@ -54,13 +54,13 @@ type loop struct {
 	eventsHandled uint8
 
 	mu     sync.Mutex
-	queued []arrival // requests that other goroutines have enqueued
+	queued []wakeup // of other goroutines
 }
 
-// arrival is a request for a task, with its intended start time.
-type arrival struct {
-	task     *task
-	intended time.Duration
+// wakeup is a call of wake for a task.
+type wakeup struct {
+	task *task
+	at   time.Duration
 }
 
 // processorsMu prevents that one of two loops' changes of the number of processors is lost.
@@ -158,7 +158,7 @@ func (l *loop) expire(now time.Duration) {
 			continue
 		}
 		if l.plain != nil && l.plain.requests[t.index].repeats {
-			t.until = t.connection.giveUp(l.plain.requests[t.index].begin)
+			t.until = t.connection.limit(l.plain.requests[t.index].begin)
 		}
 		if t.until <= now {
 			t.expired = true
@@ -190,48 +190,52 @@ func (l *loop) pace() {
 // finish ends the dispatching of requests.
 func (l *loop) finish() {
 	l.paces, l.due, l.following = false, never, never
-	close(l.stage.arrivals.exhausted)
-	l.stage.wakeLoops()
+	l.stage.arrivals.finish()
 }
 
-// dispatch hands a request to a task. Only the loop's own goroutine may call it.
-func (l *loop) dispatch(t *task, intended time.Duration) {
-	t.intended, t.dispatched = intended, true
-	l.ready = append(l.ready, t)
+// dispatch wakes a task. Only the loop's own goroutine may call it.
+func (l *loop) dispatch(t *task, at time.Duration) {
+	t.woken, t.wokenAt = true, at
+	if t.waits == forWake { // otherwise it is about to park
+		l.ready = append(l.ready, t)
+	}
 }
 
 // enqueue is like dispatch but is safe to call from any goroutine.
-func (l *loop) enqueue(t *task, intended time.Duration) {
+func (l *loop) enqueue(t *task, at time.Duration) {
 	l.mu.Lock()
-	l.queued = append(l.queued, arrival{t, intended})
+	l.queued = append(l.queued, wakeup{t, at})
 	l.mu.Unlock()
 	l.wake()
 }
 
-// wake makes the loop check for enqueued requests and for a stage that has ended.
+// wake makes the loop check for enqueued calls and for a stage that has ended.
 func (l *loop) wake() {
 	// This fails only if the loop is closed.
 	_, _ = l.wakeup.Write(binary.NativeEndian.AppendUint64(nil, 1))
 }
 
-// handleWake dispatches enqueued requests. If the stage has been stopped or ended, it
-// resumes the tasks that wait, so that they end.
+// handleWake dispatches what is enqueued. If the stage has been stopped or ended, it resumes the tasks that wait for something
+// else than their sockets, so that they check whether they go on.
 func (l *loop) handleWake() {
 	l.mu.Lock()
-	for _, g := range l.queued {
-		l.dispatch(g.task, g.intended)
+	for _, w := range l.queued {
+		l.dispatch(w.task, w.at)
 	}
 	l.queued = l.queued[:0]
 	l.mu.Unlock()
-	stopping := l.stage.stopping.Load()
-	if !stopping && !l.stage.ending.Load() && (l.stage.arrivals == nil || !l.stage.arrivals.isExhausted()) {
+	stopping, ending := l.stage.stopping.Load(), l.stage.ending.Load()
+	if l.paces && (stopping || ending) {
+		l.finish()
+	}
+	if !stopping && !ending && (l.stage.arrivals == nil || !isClosed(l.stage.arrivals.exhausted)) {
 		return
 	}
 	for _, t := range l.tasks {
 		switch {
-		case t.waits == forArrival && t.dispatched, t.waits == forNothing:
+		case t.waits == forWake && t.woken, t.waits == forNothing:
 			// The task is about to be resumed, or has ended.
-		case stopping || t.waits == forArrival || t.waits == forTime:
+		case stopping || t.waits == forWake || t.waits == forTime:
 			l.resume(t)
 		}
 	}

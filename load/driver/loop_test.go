@@ -87,7 +87,7 @@ func TestEndIsReadOnce(t *testing.T) {
 			}
 			defer closeSocket(pair[1])
 			k := &task{}
-			k.socket = loopSocket{task: k, fd: pair[0], open: true}
+			k.socket = socket{task: k, fd: pair[0], open: true}
 			defer closeSocket(pair[0])
 			if _, err := syscall.Write(pair[1], []byte("end")); err != nil {
 				t.Fatal(err)

@@ -80,7 +80,7 @@ func (s *Stage) await(c *connection) bool {
 	} else if leaves {
 		c.end()
 	}
-	if at == profile.Never || s.amount.Requests == 0 && at >= s.deadline {
+	if at == profile.Never || s.amount.Requests == 0 && at >= s.amount.Duration() {
 		return false
 	}
 	if at <= s.now() {
@@ -93,28 +93,20 @@ func (s *Stage) await(c *connection) bool {
 	return true
 }
 
-// backOff waits for d, but not beyond the stage's end.
-func (c *connection) backOff(d time.Duration) {
+const (
+	// minBackoff and maxBackoff limit the delay after a failure to open a connection. The delay
+	// doubles with each consecutive failure. Without it, a server that refuses connections would
+	// get a flood of attempts, and a load with a number of requests would be over in no time.
+	minBackoff = 10 * time.Millisecond
+	maxBackoff = 100 * time.Millisecond
+)
+
+// backOff waits after consecutive failures to open a connection, but not beyond the stage's end.
+func (c *connection) backOff() {
 	s := c.stage
-	until := s.now() + d
+	until := s.now() + min(minBackoff<<min(c.failures-1, 10), maxBackoff)
 	if s.amount.Requests == 0 {
-		until = min(until, s.deadline)
+		until = min(until, s.amount.Duration())
 	}
 	c.sleep(until)
-}
-
-// sleep waits until a time. It returns false if the stage ends first.
-func (c *connection) sleep(until time.Duration) bool {
-	if c.task != nil {
-		return c.task.sleep(until)
-	}
-	timer := time.NewTimer(until - c.stage.now())
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-c.stage.ended:
-	case <-c.stage.context.Done():
-	}
-	return false
 }

@@ -17,15 +17,10 @@ type pageUser struct {
 	stage       *Stage
 	number      int
 	connections []*connection
-	// wake starts a connection on the current page, by its index among connections. busy counts
-	// those that were started and have not finished.
-	wake []chan struct{}
-	busy sync.WaitGroup
-
-	// page is the document of the current page. taken is the number of its elements that a
-	// connection has taken.
-	page  *request
-	taken atomic.Int64
+	// page is the document of the current page, or nil if there are no more. taken is the number of
+	// its elements that a connection has taken. busy counts the connections that load elements.
+	page        *request
+	taken, busy atomic.Int64
 
 	// mu guards the outcome of the current page: when its last request ended, and whether one failed.
 	mu     sync.Mutex
@@ -41,57 +36,43 @@ type pageUser struct {
 func (s *Stage) addUser(number int) {
 	u := &pageUser{stage: s, number: number}
 	for i := range s.load.plan.UserConnections {
-		c := &connection{stage: s, number: number, index: number, user: u}
+		c := &connection{stage: s, number: number, index: number, user: u, woken: make(chan time.Duration, 1)}
 		if i == 0 {
 			c.pace = newPace(s.load.plan, s.amount, number)
 		}
 		u.connections = append(u.connections, c)
-		u.wake = append(u.wake, make(chan struct{}, 1))
 	}
 	s.connections = append(s.connections, u.connections...)
 }
 
-// run runs one of the user's connections. It must be called once for each, also if the stage has
-// been stopped.
-func (u *pageUser) run(c *connection) {
-	if u.stage.load.readsFields {
-		c.reader.fields = &responseFields{}
-	}
-	if c == u.connections[0] {
-		u.lead(c)
-	} else {
-		u.follow(c)
-	}
-	c.end()
-}
-
-// lead loads pages until the stage has no more for the user.
+// lead loads pages until the stage has no more for the user. c is the first connection.
 func (u *pageUser) lead(c *connection) {
-	defer func() {
-		for _, wake := range u.wake {
-			close(wake)
-		}
-	}()
-	choose := u.stage.load.chooser(u.number)
 	for {
 		begin, ok := u.stage.next(c)
 		if !ok {
-			return
+			break
 		}
-		u.load(choose(), c, begin)
+		u.load(c.choose(), c, begin)
+	}
+	if u.stage.stopping.Load() {
+		return // the other connections notice
+	}
+	u.page = nil
+	for _, other := range u.connections[1:] {
+		other.wake(c.loop(), 0)
 	}
 }
 
 // follow loads elements whenever the leading connection wakes this one.
 func (u *pageUser) follow(c *connection) {
-	for i := range u.connections {
-		if u.connections[i] != c {
-			continue
+	for {
+		if _, ok := c.park(nil); !ok || u.page == nil {
+			return
 		}
-		for range u.wake[i] {
-			c.dropIfEnded()
-			u.loadElements(c)
-			u.busy.Done()
+		c.dropIfEnded()
+		u.loadElements(c)
+		if u.busy.Add(-1) == 0 {
+			u.connections[0].wake(c.loop(), 0)
 		}
 	}
 }
@@ -102,13 +83,15 @@ func (u *pageUser) load(document *request, c *connection, begin time.Duration) {
 	u.taken.Store(0)
 	u.request(c, document, begin)
 	if !u.failed && len(document.elements) > 0 {
-		others := min(len(u.connections), len(document.elements)) - 1
-		u.busy.Add(others)
-		for i := range others {
-			u.wake[i+1] <- struct{}{}
+		loading := min(len(u.connections), len(document.elements))
+		u.busy.Store(int64(loading))
+		for _, other := range u.connections[1:loading] {
+			other.wake(c.loop(), 0)
 		}
 		u.loadElements(c)
-		u.busy.Wait()
+		if u.busy.Add(-1) > 0 {
+			c.park(nil)
+		}
 	}
 	if u.stage.stopping.Load() {
 		return

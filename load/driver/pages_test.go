@@ -190,7 +190,9 @@ func TestUserLevels(t *testing.T) {
 }
 
 // TestPagesOverTCP loads pages from a real server with real sockets, whose counters must agree.
-func TestPagesOverTCP(t *testing.T) {
+func TestPagesOverTCP(t *testing.T) { inBothModes(t, testPagesOverTCP) }
+
+func testPagesOverTCP(t *testing.T) {
 	s := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		switch {
 		case strings.HasPrefix(r.Path, "/broken"):
@@ -221,7 +223,9 @@ func TestPagesOverTCP(t *testing.T) {
 
 // TestStopPages stops a load while pages are being loaded: nothing may be left, and no outcome of
 // what was under way.
-func TestStopPages(t *testing.T) {
+func TestStopPages(t *testing.T) { inBothModes(t, testStopPages) }
+
+func testStopPages(t *testing.T) {
 	release := make(chan struct{})
 	s := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Path == "/slow" {
@@ -250,7 +254,9 @@ func TestStopPages(t *testing.T) {
 }
 
 // TestStopPagesBeforeTheStart stops a load that has not begun.
-func TestStopPagesBeforeTheStart(t *testing.T) {
+func TestStopPagesBeforeTheStart(t *testing.T) { inBothModes(t, testStopPagesBeforeTheStart) }
+
+func testStopPagesBeforeTheStart(t *testing.T) {
 	p := pagePlan(10, 4, 1000, page("/a", "/e"))
 	load := newLoad(t, &p, "127.0.0.1:1", Access{})
 	stage := load.NewStage(p.Measurement, &tapRecorder{Recorder: recorder.New(1)})

@@ -64,7 +64,7 @@ type plainRequest struct {
 func newPlainLoad(s *Stage, tasks int) *plainLoad {
 	l := s.load
 	if s.arrivals != nil || l.plan.ThinkTime != nil || len(s.amount.Profile) > 0 ||
-		!l.plan.KeepAlive || l.readsFields || l.jars != nil || l.list != nil {
+		!l.plan.KeepAlive || len(l.plan.Pages) > 0 || l.readsFields || l.jars != nil || l.list != nil {
 		return nil
 	}
 	for _, r := range l.requests {
@@ -210,7 +210,6 @@ func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
 	if secure, ok := c.transport.(*tlsTransport); ok {
 		p.secure = secure.Conn
 	}
-	s.limit = c.limit(c.begin)
 	text, err := c.encrypt(r.bytes)
 	if err != nil {
 		return 0, err
@@ -225,7 +224,7 @@ func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
 	if p.made > 0 {
 		c.repeated, c.begin, c.last = p.request, p.begin, p.begin
 		c.requests += p.made
-		s.limit = c.limit(c.begin)
+		c.setLimit(c.limit(c.begin))
 		if errors.Is(p.err, syscall.EAGAIN) {
 			var n int
 			n, p.err = s.Write(p.rest)

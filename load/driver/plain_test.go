@@ -296,7 +296,7 @@ func newPlainTask(t *testing.T, answer testserver.Answer) (*task, *plainRequest)
 		t.Fatal(err)
 	}
 	k := &task{loop: l, connection: r.stage.connections[0]}
-	k.socket = loopSocket{task: k, fd: fd, open: true}
+	k.socket = socket{task: k, fd: fd, open: true}
 	t.Cleanup(func() { _ = k.socket.Close() })
 	l.tasks = []*task{k}
 	eventually(t, func() bool { done, err := connected(fd); return done && err == nil }, "the connection")

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -288,15 +286,4 @@ func (r *responseReader) noteRead(n int, err error) result.ErrorKind {
 	}
 	r.ended = errors.Is(err, io.EOF)
 	return faultOf(err)
-}
-
-// faultOf returns the kind of error of a broken connection.
-func faultOf(err error) result.ErrorKind {
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return result.ErrorTimeout
-	case targettls.Alert(err) != "":
-		return result.ErrorTLS
-	}
-	return result.ErrorReceive
 }

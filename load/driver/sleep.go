@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"context"
 	"encoding/binary"
 	"os"
 	"runtime"
@@ -28,24 +29,42 @@ func startTimer(fd int, d time.Duration) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(fd), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
 }
 
-// sleeper waits for times with an accuracy of about 10 µs on an idle machine. Go's own
-// timers fire up to a millisecond late, because the runtime waits for them in whole
-// milliseconds. A timer file wakes it without that delay.
+// sleeper waits for times with an accuracy of about 10 µs on an idle machine, until its context is done. Go's own timers fire
+// up to a millisecond late, because the runtime waits for them in full milliseconds. A timer file wakes it without that delay.
 type sleeper struct {
-	file   *os.File
+	ctx    context.Context
+	file   *os.File    // nil to use Go's timers
+	stop   func() bool // keeps ctx from closing the file
 	buffer [8]byte
 }
 
-func newSleeper() (*sleeper, error) {
-	file, _, err := openTimer(unix.TFD_NONBLOCK)
-	if err != nil {
-		return nil, err
+// newSleeper returns a sleeper, which the caller must close. A coarse one uses Go's timers, as does one that gets no timer file.
+func newSleeper(ctx context.Context, coarse bool) *sleeper {
+	s := &sleeper{ctx: ctx}
+	if coarse {
+		return s
 	}
-	return &sleeper{file: file}, nil
+	file, _, err := openTimer(unix.TFD_NONBLOCK)
+	if err != nil { // out of descriptors, or the kernel has no timerfd
+		return s
+	}
+	s.file = file
+	s.stop = context.AfterFunc(ctx, func() { _ = file.Close() })
+	return s
 }
 
-// until waits until a time. It returns false if the sleeper was closed.
+// until waits until a time. It returns false if the context is done first.
 func (s *sleeper) until(at time.Time) bool {
+	if s.file == nil {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return true
+		case <-s.ctx.Done():
+			return false
+		}
+	}
 	if left := time.Until(at) - spin; left > 0 && !s.sleep(left) {
 		return false
 	}
@@ -67,5 +86,9 @@ func (s *sleeper) sleep(d time.Duration) bool {
 	return err == nil && n == len(s.buffer) && binary.NativeEndian.Uint64(s.buffer[:]) > 0
 }
 
-// close wakes a goroutine that sleeps.
-func (s *sleeper) close() { _ = s.file.Close() }
+func (s *sleeper) close() {
+	if s.file != nil {
+		s.stop()
+		_ = s.file.Close()
+	}
+}

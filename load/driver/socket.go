@@ -1,103 +1,108 @@
 package driver
 
 import (
-	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
-	"os"
-	"runtime"
 	"syscall"
 	"time"
 )
 
-// socket is a TCP connection for goroutines, which wait with Go's poller as for any file.
+// socket is the TCP connection of a task. Only the task uses it.
 type socket struct {
-	file *os.File
-	raw  syscall.RawConn
-	// readNow and writeNow are tryRead and tryWrite as function values. in and out are their
-	// current transfers, one in each direction.
-	readNow, writeNow func(fd uintptr) bool
-	in, out           transfer
-	waitState
-	writeBuffer
+	task *task
+	fd   int
+	open bool
+	// registered are the events that the socket is registered for, or 0 if it isn't.
+	registered uint32
+	// readable reports whether bytes have arrived since the last read, as far as the loop
+	// has seen. gone reports whether the server has closed its side, finished whether it did so
+	// without an error.
+	readable, gone, finished bool
+	// drained reports whether the last read took all bytes that had arrived, and ended whether the
+	// server had finished before that read, so that the next one would find the end.
+	drained, ended bool
+	// polled reports whether the loop reads in place of the task. Then neither reads wait nor writes, which TLS 1.3
+	// makes for a key update.
+	polled bool
+	// failed is an error that the loop has met when it read in place of the task, which has to meet it.
+	failed error
+	// limit is the time at which reads and writes fail, from the stage's start, or 0 for none.
+	limit time.Duration
+	// buffering reports whether writes append to buffered, so that what several of them write is sent together.
+	buffering bool
+	buffered  []byte
 }
 
-// transfer is a read or write in progress.
-type transfer struct {
-	buffer []byte
-	n      int
-	err    error
-	flags  int // of recv
-}
+// notReady is the error of a read or write in place of a task that would have to wait. Package crypto/tls reads on after temporary
+// errors.
+type notReady struct{}
 
-// dialTCP returns a dialer for an endpoint.
-func dialTCP(e *endpoint) dialer {
-	return func(ctx context.Context, deadline time.Time) (transport, error) {
-		fd, err := e.open()
-		if err != nil {
-			return nil, err
-		}
-		return newSocket(ctx, fd, deadline)
+var errNotReady net.Error = notReady{}
+
+func (notReady) Error() string   { return "the socket isn't ready" }
+func (notReady) Timeout() bool   { return false }
+func (notReady) Temporary() bool { return true }
+
+// dial opens the task's connection, at most until deadline, from the stage's start.
+func (t *task) dial(e *endpoint, deadline time.Duration) (transport, error) {
+	fd, err := e.open()
+	if err != nil {
+		return nil, err
 	}
-}
-
-// newSocket waits until a socket is connected, at most until the deadline or the end of ctx.
-func newSocket(ctx context.Context, fd int, deadline time.Time) (*socket, error) {
-	s := &socket{file: os.NewFile(uintptr(fd), "")}
-	s.readNow, s.writeNow, s.writeAndWaitNow = s.tryRead, s.tryWrite, s.tryWriteAndWait
-	var err error
-	if s.raw, err = s.file.SyscallConn(); err == nil {
+	t.generation++
+	s := &t.socket
+	*s = socket{task: t, fd: fd, open: true, drained: true, limit: deadline, buffered: s.buffered}
+	for {
 		// Over loopback and within a node the socket is connected already.
 		var done bool
-		if done, err = connected(fd); !done {
-			err = s.await(ctx, deadline)
+		if done, err = connected(fd); done {
+			break
+		}
+		if err = s.wait(forWriting); err != nil {
+			break
 		}
 	}
 	if err != nil {
-		_ = s.file.Close() // the socket isn't connected
+		_ = s.Close() // the socket isn't connected
 		return nil, err
 	}
 	return s, nil
 }
 
-// await waits until the socket is connected.
-func (s *socket) await(ctx context.Context, deadline time.Time) error {
-	stop := context.AfterFunc(ctx, func() { _ = s.file.Close() })
-	defer stop()
-	if err := s.file.SetDeadline(deadline); err != nil {
-		return err
+// wait waits until the socket is readable or writable, or until the limit.
+func (s *socket) wait(what waits) error {
+	events := s.registered | syscall.EPOLLIN | syscall.EPOLLRDHUP
+	if what == forWriting {
+		events |= syscall.EPOLLOUT
 	}
-	s.pollAt = deadline
-	var refused error
-	err := s.raw.Write(func(fd uintptr) (done bool) {
-		done, refused = connected(int(fd))
-		return done
-	})
-	if err != nil {
-		return err
+	if events != s.registered {
+		operation := syscall.EPOLL_CTL_MOD
+		if s.registered == 0 {
+			operation = syscall.EPOLL_CTL_ADD
+		}
+		if err := s.task.loop.register(operation, s.fd, events, s.task.index, s.task.generation); err != nil {
+			return err
+		}
+		s.registered = events
 	}
-	return refused
+	until := s.limit
+	if until == 0 {
+		until = never
+	}
+	return s.task.wait(what, until)
 }
 
-func (s *socket) tryRead(fd uintptr) bool {
-	s.in.n, s.in.err = receive(int(fd), s.in.buffer, s.in.flags)
-	if errors.Is(s.in.err, syscall.EAGAIN) {
-		s.in.err = nil
-		s.bound()
-		return false
+// writeAndWait writes a request and waits until there is something to read, or until the limit. A read right after the write
+// would nearly always be too early and have to be repeated. It returns the number of bytes written and the time at which they were.
+func (s *socket) writeAndWait(p []byte) (n int, written time.Duration, err error) {
+	n, err = s.Write(p)
+	written = s.task.loop.stage.now()
+	if err == nil && !s.readable && !s.gone {
+		_ = s.wait(forReading) // the next read meets the error again
 	}
-	return true
-}
-
-func (s *socket) tryWrite(fd uintptr) bool {
-	n, err := send(int(fd), s.out.buffer[s.out.n:])
-	s.out.n += n
-	if errors.Is(err, syscall.EAGAIN) {
-		return false
-	}
-	s.out.err = err
-	return true
+	return n, written, err
 }
 
 // Read implements net.Conn.
@@ -113,73 +118,127 @@ func (s *socket) Read(p []byte) (int, error) {
 func (s *socket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
 
 func (s *socket) receive(p []byte, flags int) (int, error) {
-	s.in = transfer{buffer: p, flags: flags}
-	err := s.raw.Read(s.readNow)
-	for err != nil && s.extendWait(err) {
-		err = s.raw.Read(s.readNow)
+	if s.buffering {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
 	}
-	runtime.KeepAlive(p)
-	switch {
-	case err != nil:
-		return 0, err
-	case s.in.err == nil && s.in.n == 0:
-		return 0, io.EOF
+	for s.open {
+		if err := s.failed; err != nil {
+			s.failed = nil
+			return 0, err
+		}
+		if s.ended {
+			return 0, io.EOF
+		}
+		if s.drained && !s.readable && !s.gone {
+			if s.polled {
+				return 0, errNotReady
+			}
+			if err := s.wait(forReading); err != nil {
+				return 0, err
+			}
+		}
+		s.readable = false
+		n, err := receive(s.fd, p, flags)
+		s.drained = n < len(p)
+		s.ended = s.drained && s.finished && n > 0
+		switch {
+		case errors.Is(err, syscall.EAGAIN):
+			s.gone = false // the end of the connection would have been returned instead
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
 	}
-	return s.in.n, s.in.err
+	return 0, net.ErrClosed
+}
+
+// poll reads from a TLS connection on the socket without waiting. It returns errNotReady if no record has arrived.
+func (s *socket) poll(conn *tls.Conn, p []byte) (int, error) {
+	s.polled = true
+	defer func() { s.polled = false }()
+	return conn.Read(p)
 }
 
 // Write implements net.Conn.
 func (s *socket) Write(p []byte) (int, error) {
-	switch {
-	case s.buffering:
+	if s.buffering {
 		s.buffered = append(s.buffered, p...)
 		return len(p), nil
-	case len(p) == 0:
-		return 0, nil
 	}
-	if !s.limit.IsZero() {
-		// This fails only on a closed connection, and then the write fails too.
-		_ = s.file.SetWriteDeadline(s.limit)
+	sent := 0
+	for s.open {
+		n, err := send(s.fd, p[sent:])
+		sent += n
+		if !errors.Is(err, syscall.EAGAIN) {
+			return sent, err
+		}
+		if s.polled {
+			return sent, errNotReady
+		}
+		if err := s.wait(forWriting); err != nil {
+			return sent, err
+		}
 	}
-	s.out = transfer{buffer: p}
-	err := s.raw.Write(s.writeNow)
-	runtime.KeepAlive(p)
-	if err == nil {
-		err = s.out.err
-	}
-	return s.out.n, err
+	return sent, net.ErrClosed
 }
 
-// Close implements net.Conn. It may be called during reads and writes.
-func (s *socket) Close() error { return s.file.Close() }
+// startBuffering makes writes append to a buffer until stopBuffering returns it. It keeps what is buffered already.
+func (s *socket) startBuffering() {
+	if !s.buffering {
+		s.buffered, s.buffering = s.buffered[:0], true
+	}
+}
+
+func (s *socket) stopBuffering() []byte {
+	s.buffering = false
+	return s.buffered
+}
+
+// flush sends what the buffer holds. Writes are buffered further.
+func (s *socket) flush() error {
+	p := s.stopBuffering()
+	_, err := s.Write(p)
+	s.buffered, s.buffering = p[:0], true
+	return err
+}
+
+// Close implements net.Conn.
+func (s *socket) Close() error {
+	if s.open {
+		s.open = false
+		closeSocket(s.fd)
+	}
+	return nil
+}
 
 // SetLinger implements transport.
 func (s *socket) SetLinger(seconds int) error {
-	var failed error
-	if err := s.raw.Control(func(fd uintptr) { failed = setLinger(int(fd), seconds) }); err != nil {
-		return err
+	if !s.open {
+		return net.ErrClosed
 	}
-	return failed
+	return setLinger(s.fd, seconds)
 }
 
-func (s *socket) hasEnded() bool {
-	ended := false
-	err := s.raw.Control(func(fd uintptr) { ended = hasEnded(int(fd)) })
-	return ended || err != nil
-}
+func (s *socket) hasEnded() bool { return !s.open || hasEnded(s.fd) }
 
-func (s *socket) setLimit(limit time.Time) { s.limit = limit }
-
-// SetDeadline implements net.Conn. It clears the limit. It must not be called during
-// reads and writes.
+// SetDeadline implements net.Conn. The connection sets the limit itself, which costs less.
 func (s *socket) SetDeadline(t time.Time) error {
-	s.limit, s.pollAt = time.Time{}, time.Time{}
-	return s.file.SetDeadline(t)
+	s.limit = 0
+	if !t.IsZero() {
+		s.limit = t.Sub(s.task.loop.stage.start)
+	}
+	return nil
 }
 
-// SetReadDeadline and SetWriteDeadline implement net.Conn.
-func (s *socket) SetReadDeadline(t time.Time) error  { return s.file.SetReadDeadline(t) }
-func (s *socket) SetWriteDeadline(t time.Time) error { return s.file.SetWriteDeadline(t) }
+// SetReadDeadline and SetWriteDeadline do nothing. crypto/tls sets a write deadline for
+// close_notify, which the limit of the last request covers.
+func (s *socket) SetReadDeadline(time.Time) error  { return nil }
+func (s *socket) SetWriteDeadline(time.Time) error { return nil }
 
 // LocalAddr and RemoteAddr satisfy net.Conn. crypto/tls doesn't call them.
 func (s *socket) LocalAddr() net.Addr  { return nil }

@@ -2,11 +2,9 @@ package driver
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -31,17 +29,15 @@ type Stage struct {
 	remaining atomic.Int64 // requests left to start
 	arrivals  *arrivals    // nil for closed load
 
-	// start is the start time and deadline the end of the duration, counted from start. Both
-	// are set before begun is closed.
-	start    time.Time
-	deadline time.Duration
-	begun    chan struct{}
+	// start is the start time, which all other times count from. It is set before begun is closed.
+	start time.Time
+	begun chan struct{}
 
-	context  context.Context
-	cancel   context.CancelFunc
-	stopping atomic.Bool
-	ending   atomic.Bool
-	ended    chan struct{} // closed by End
+	// context is done when the stage was stopped, active when it was stopped or ended. stopping and ending are the same, since
+	// they are read more often.
+	context, active  context.Context
+	stop, end        context.CancelFunc
+	stopping, ending atomic.Bool
 
 	waiting atomic.Int64 // connections that aren't ready yet
 	ready   chan struct{}
@@ -55,9 +51,9 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s := &Stage{
 		load: l, recorder: r, amount: amount,
 		begun: make(chan struct{}), ready: make(chan struct{}), done: make(chan struct{}),
-		ended: make(chan struct{}),
 	}
-	s.context, s.cancel = context.WithCancel(context.Background())
+	s.context, s.stop = context.WithCancel(context.Background())
+	s.active, s.end = context.WithCancel(s.context)
 	s.remaining.Store(amount.Requests)
 	for i := range l.plan.Connections {
 		switch {
@@ -78,12 +74,14 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	return s
 }
 
-// Run runs connections share, share+shares, share+2*shares and so on until they end. Call
-// it once for each share in [0, shares).
+// Run runs the connections or users share, share+shares, share+2*shares and so on until they end.
+// Call it once for each share in [0, shares).
 func (s *Stage) Run(share, shares int) {
 	var connections []*connection
-	for i := share; i < len(s.connections); i += shares {
-		connections = append(connections, s.connections[i])
+	for _, c := range s.connections {
+		if c.number%shares == share { // a user's connections stay together, since they wake each other
+			connections = append(connections, c)
+		}
 	}
 	if len(connections) == 0 {
 		return
@@ -106,16 +104,9 @@ func (s *Stage) runConnection(c *connection) {
 	countDown(&s.waiting, s.ready)
 	select {
 	case <-s.begun:
+		c.runAll()
 	case <-s.context.Done():
-		if c.user == nil {
-			return
-		} // otherwise connections of the same user may run already, and wait for this one
 	}
-	if c.user != nil {
-		c.user.run(c)
-		return
-	}
-	c.run()
 }
 
 // addLoop adds a loop. The first one dispatches the requests of an open load.
@@ -183,13 +174,15 @@ func (s *Stage) Ready() <-chan struct{} { return s.ready }
 // are recorded.
 func (s *Stage) Done() <-chan struct{} { return s.done }
 
-// Begin starts all connections at start, or at once if that has passed. start must have a
-// monotonic clock reading. Begin must be called once. With an open load it may block
-// until the last request has been dispatched.
+// Begin starts all connections at start, or at once if that has passed. The stage's duration counts
+// from start in either case, so that the clients of a run end together. start must have a monotonic
+// clock reading. Begin must be called once. With an open load it may block until the last request has
+// been dispatched.
 func (s *Stage) Begin(start time.Time) {
-	waitUntil(s.context, start)
+	sleeper := newSleeper(s.context, s.load.coarse)
+	sleeper.until(start)
+	sleeper.close()
 	s.start = start
-	s.deadline = max(0, time.Since(start)) + s.amount.Duration()
 	close(s.begun)
 	if s.arrivals == nil {
 		return
@@ -219,7 +212,7 @@ func (s *Stage) Arrivals() *result.Arrivals {
 // Stop ends the stage at once. Requests in flight have no outcome.
 func (s *Stage) Stop() {
 	s.stopping.Store(true)
-	s.cancel()
+	s.stop()
 	s.wakeLoops()
 	for _, c := range s.connections {
 		c.interrupt()
@@ -230,7 +223,7 @@ func (s *Stage) Stop() {
 // haven't started are skipped. The stage ends when the requests in flight have ended.
 func (s *Stage) End() {
 	if !s.ending.Swap(true) {
-		close(s.ended)
+		s.end()
 		s.wakeLoops()
 	}
 }
@@ -297,28 +290,8 @@ func (s *Stage) claim(now time.Duration) bool {
 	if s.amount.Requests > 0 {
 		return s.remaining.Add(-1) >= 0
 	}
-	return now < s.deadline
+	return now < s.amount.Duration()
 }
 
 // now returns the time from the stage's start.
 func (s *Stage) now() time.Duration { return time.Since(s.start) }
-
-// waitUntil waits until a time, with an accuracy of about 100 µs. Go's timers fire up to
-// a millisecond late, a sleeping thread doesn't.
-func waitUntil(ctx context.Context, at time.Time) {
-	const timerError, sleepError = 2 * time.Millisecond, 100 * time.Microsecond
-	timer := time.NewTimer(time.Until(at) - timerError)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		return
-	}
-	if left := time.Until(at) - sleepError; left > 0 {
-		sleep := syscall.NsecToTimespec(left.Nanoseconds())
-		_ = syscall.Nanosleep(&sleep, nil) // if it is interrupted, the loop below waits longer
-	}
-	for time.Until(at) > 0 {
-		runtime.Gosched()
-	}
-}

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"container/heap"
 	"iter"
 	"net"
 	"os"
@@ -17,7 +16,7 @@ const (
 	forReading
 	forWriting
 	forTime
-	forArrival
+	forWake
 )
 
 // task is a connection that a loop runs: a coroutine that yields to the loop at each wait.
@@ -30,14 +29,14 @@ type task struct {
 	next       func() (struct{}, bool)
 	stop       func()
 	yield      func(struct{}) bool
-	socket     loopSocket
+	socket     socket
 
 	waits   waits
 	until   time.Duration // time at which the wait ends at the latest
 	expired bool          // reports whether the wait timed out
-	// intended is the intended start time of the request that was dispatched to the task.
-	intended   time.Duration
-	dispatched bool
+	// woken reports whether the task was woken and hasn't returned from park since. wokenAt is the time that was passed to wake.
+	woken   bool
+	wokenAt time.Duration
 }
 
 // newTask makes a connection a task of a loop.
@@ -48,7 +47,7 @@ func newTask(l *loop, index int, c *connection) *task {
 	c.mu.Unlock()
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
-		c.run()
+		c.runAll()
 	})
 	return t
 }
@@ -89,27 +88,4 @@ func (t *task) notify(events uint32) bool {
 		return events&(syscall.EPOLLOUT|syscall.EPOLLHUP|syscall.EPOLLERR) != 0
 	}
 	return false
-}
-
-// sleep waits until a time. It returns false if the stage ends first.
-func (t *task) sleep(until time.Duration) bool {
-	stage := t.loop.stage
-	if stage.ending.Load() || stage.stopping.Load() {
-		return false
-	}
-	t.until = until
-	heap.Push(&t.loop.sleeping, t)
-	return t.wait(forTime, until) == nil && !stage.ending.Load()
-}
-
-// awaitArrival waits for a request of an open load and returns its intended start time.
-// It returns false if there are no more.
-func (t *task) awaitArrival(a *arrivals) (intended time.Duration, ok bool) {
-	for !t.dispatched {
-		if a.isExhausted() || t.loop.stage.ending.Load() || t.wait(forArrival, never) != nil {
-			return 0, false
-		}
-	}
-	t.dispatched = false
-	return t.intended, true
 }

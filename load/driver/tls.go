@@ -19,18 +19,20 @@ func (s *tlsTransport) Close() error { return s.inner.Close() }
 // SetLinger implements transport.
 func (s *tlsTransport) SetLinger(seconds int) error { return s.inner.SetLinger(seconds) }
 
+func (s *tlsTransport) hasEnded() bool { return s.inner.hasEnded() }
+
 // handshake starts TLS on the open transport. It reports whether an earlier session was resumed.
 //
 // In a loop, the client's last flight is sent together with the first request if the server doesn't respond to it, as with TLS 1.3.
 // That saves a segment, and the server a wake-up.
 func (c *connection) handshake(config *tls.Config) (resumed bool, err error) {
 	s := &tlsTransport{Conn: tls.Client(c.transport, config), inner: c.transport}
-	if c.task != nil {
-		c.task.socket.startBuffering() // until the first request is encrypted
+	if c.socket != nil {
+		c.socket.startBuffering() // until the first request is encrypted
 	}
 	if err := s.Handshake(); err != nil {
-		if c.task != nil {
-			_ = c.task.socket.flush() // an alert, if anything; it doesn't change the outcome
+		if c.socket != nil {
+			_ = c.socket.flush() // an alert, if anything; it doesn't change the outcome
 		}
 		return false, err
 	}

@@ -25,6 +25,7 @@ import (
 type pipe struct{ net.Conn }
 
 func (pipe) SetLinger(int) error { return nil }
+func (pipe) hasEnded() bool      { return false }
 
 // connecting is the time that opening a connection takes with TLS in these tests.
 const connecting = 1234 * time.Microsecond

@@ -11,12 +11,11 @@ import (
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// TestSlowResponses checks responses with delays longer than pollInterval, before
-// and within the response.
+// TestSlowResponses checks responses with long delays, before and within the response.
 func TestSlowResponses(t *testing.T) { inBothModes(t, testSlowResponses) }
 
 func testSlowResponses(t *testing.T) {
-	const delay = 9 * pollInterval / 4
+	const delay = 1100 * time.Millisecond
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		return testserver.Answer{Parts: []string{"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 4\r\n\r\nab", "cd"}, Pause: delay, Delay: delay}
 	})
@@ -32,12 +31,11 @@ func testSlowResponses(t *testing.T) {
 	}
 }
 
-// TestTimeoutsBeyondPollInterval checks that pollInterval makes timeouts neither
-// early nor late.
-func TestTimeoutsBeyondPollInterval(t *testing.T) { inBothModes(t, testTimeoutsBeyondPollInterval) }
+// TestLongTimeouts checks that requests time out neither early nor late.
+func TestLongTimeouts(t *testing.T) { inBothModes(t, testLongTimeouts) }
 
-func testTimeoutsBeyondPollInterval(t *testing.T) {
-	const timeout = 9 * pollInterval / 4
+func testLongTimeouts(t *testing.T) {
+	const timeout = 1100 * time.Millisecond
 	for name, answer := range map[string]testserver.Answer{
 		"no response":         {Then: testserver.Hang},
 		"no rest of the body": {Parts: []string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"}, Then: testserver.Hang},
