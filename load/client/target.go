@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/load/driver"
+	"github.com/assay-dev/assay/load/driver/request"
 )
 
 // userAgent is the User-Agent header of probes. Requests of the load have the same.
@@ -34,7 +35,7 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 		return access, err
 	}
 	if scheme := order.Plan.Authentication; scheme != "" {
-		if access.Credentials, err = driver.ReadCredentials(scheme, c.credentialsDirectory); err != nil {
+		if access.Credentials, err = request.ReadCredentials(scheme, c.credentialsDirectory); err != nil {
 			return access, fmt.Errorf("load.authentication.secretName: %w", err)
 		}
 	}

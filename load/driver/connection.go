@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/driver/fault"
+	"github.com/assay-dev/assay/load/driver/http2"
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -25,14 +29,14 @@ type connection struct {
 	// shared is the HTTP/2 connection that this connection is a stream of, or nil with
 	// HTTP/1.1. present reports whether the stream takes part in the load.
 	shared  *sharedConnection
-	stream  *http2Stream
+	stream  *http2.Stream
 	present bool
 	// user is the user that the connection is one of, or nil unless the load is one of pages.
 	user *pageUser
 
-	reader  responseReader
+	reader  response.Reader
 	outcome recorder.Outcome
-	memory  memory
+	memory  request.Memory
 
 	// transport is the open connection, or nil if there is none. Only the connection's own
 	// goroutine sets it. mu is for Stop, which closes the transport if no loop runs the connection.
@@ -50,11 +54,11 @@ type connection struct {
 	// begin is the time at which the current request began, from the stage's start.
 	begin time.Duration
 	// choose returns the next request.
-	choose func() *request
+	choose func() *request.Request
 	// repeats reports whether the loop may repeat requests on the transport. repeated is the last one that it has made
 	// instead of the current one, or nil.
 	repeats  bool
-	repeated *request
+	repeated *request.Request
 
 	// intended is the intended start time of a request of an open load, from the stage's
 	// start. claimed reports whether the connection has waited for one.
@@ -80,10 +84,10 @@ type connection struct {
 
 // runAll makes requests until the stage has no more for the connection.
 func (c *connection) runAll() {
-	if c.stage.load.readsFields {
-		c.reader.fields = &responseFields{}
+	if c.stage.load.requests.ReadsFields() {
+		c.reader.Fields = &response.Fields{}
 	}
-	c.choose = c.stage.load.chooser(c.number)
+	c.choose = c.stage.load.requests.Chooser(c.number)
 	switch u := c.user; {
 	case u == nil:
 		c.run()
@@ -98,8 +102,8 @@ func (c *connection) runAll() {
 // run makes one request after the other.
 func (c *connection) run() {
 	if jars := c.stage.load.jars; jars != nil { // no lock needed: stages run one after the other
-		c.memory.jar = jars[c.number]
-		defer func() { jars[c.number] = c.memory.jar }()
+		c.memory.Jar = jars[c.number]
+		defer func() { jars[c.number] = c.memory.Jar }()
 	}
 	for {
 		begin, ok := c.stage.next(c)
@@ -111,7 +115,7 @@ func (c *connection) run() {
 }
 
 // request makes one request that begins now and records its outcome.
-func (c *connection) request(r *request, begin time.Duration) {
+func (c *connection) request(r *request.Request, begin time.Duration) {
 	c.outcome = recorder.Outcome{Error: recorder.NoError}
 	o := &c.outcome
 	c.begin = begin
@@ -124,7 +128,7 @@ func (c *connection) request(r *request, begin time.Duration) {
 		c.made, c.first = true, begin
 	}
 	c.last = end
-	c.reader.release()
+	c.reader.Release()
 	o.Ended = end
 	o.Total = end - begin
 	open := c.stage.arrivals != nil
@@ -144,7 +148,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	opened, err := c.dial(begin + load.timeout())
 	if err != nil {
 		c.failures++
-		return 0, openFault(err, result.ErrorConnect)
+		return 0, fault.Opening(err, result.ErrorConnect)
 	}
 	ready := c.stage.now()
 	first := !o.Opened && !o.Reused
@@ -166,7 +170,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 		if err != nil {
 			c.failures++
 			c.abandon()
-			return 0, openFault(err, result.ErrorTLS)
+			return 0, fault.Opening(err, result.ErrorTLS)
 		}
 		connected := ready
 		ready = c.stage.now()
@@ -178,7 +182,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 		}
 	}
 	c.failures = 0
-	c.reader.attach(c.transport, c.stage.start)
+	c.reader.Attach(c.transport, c.stage.start)
 	return ready, recorder.NoError
 }
 
@@ -187,6 +191,22 @@ func (c *connection) dial(deadline time.Duration) (transport, error) {
 		return c.task.dial(&c.stage.load.endpoint, deadline)
 	}
 	return c.stage.load.dial(c.stage.context, c.stage.start.Add(deadline))
+}
+
+// adjustFault returns the kind of error of a request that failed with the given kind on the open transport. If that is a TLS error, the
+// connection counts as one that couldn't be opened.
+func (c *connection) adjustFault(kind result.ErrorKind) result.ErrorKind {
+	s, ok := c.transport.(*tlsTransport)
+	first := ok && c.requests == 1
+	if first && kind == result.ErrorReceive {
+		// The server may have closed the connection before the request was written, and its alert is still unread.
+		_, err := s.Read(c.reader.Space())
+		kind = fault.Broken(err)
+	}
+	if kind = fault.AfterHandshake(kind, first); kind == result.ErrorTLS {
+		c.failures++
+	}
+	return kind
 }
 
 // limit returns the time at which a request that began at begin is given up. That is
@@ -208,20 +228,20 @@ func (c *connection) setLimit(limit time.Duration) {
 }
 
 // close closes the connection after a complete response. It lets the server close first.
-func (c *connection) close(response *response, o *recorder.Outcome) {
-	if c.serverKeepsOpen && !c.reader.ended {
+func (c *connection) close(response *response.Response, o *recorder.Outcome) {
+	if c.serverKeepsOpen && !c.reader.Ended {
 		c.abandon()
 		return
 	}
 	c.setLimit(c.stage.now() + closeWait)
 	var n int
 	err := io.EOF
-	if !c.reader.ended {
-		n, err = c.transport.Read(c.reader.space())
+	if !c.reader.Ended {
+		n, err = c.transport.Read(c.reader.Space())
 	}
 	if s, ok := c.transport.(*tlsTransport); ok && n == 0 && errors.Is(err, io.EOF) {
 		// That was close_notify. The end of the connection follows.
-		_, err = s.inner.Read(c.reader.space())
+		_, err = s.inner.Read(c.reader.Space())
 	}
 	// A server that closes without close_notify has truncated nothing: the response is complete.
 	if n == 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
@@ -230,9 +250,9 @@ func (c *connection) close(response *response, o *recorder.Outcome) {
 	}
 	o.Received += int64(n)
 	if n > 0 && o.Error == recorder.NoError {
-		o.Error = response.excess
+		o.Error = response.Excess
 	}
-	c.serverKeepsOpen = err != nil && faultOf(err) == result.ErrorTimeout
+	c.serverKeepsOpen = err != nil && fault.Broken(err) == result.ErrorTimeout
 	c.abandon()
 }
 

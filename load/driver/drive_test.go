@@ -56,6 +56,9 @@ type stageResult struct {
 // is nil, the load chooses.
 var runMode *bool
 
+// lastStream is the highest stream number of connections in tests, or 0 for the protocol's.
+var lastStream uint32
+
 // inBothModes runs a test with connections that loops run, and with connections
 // that goroutines run.
 func inBothModes(t *testing.T, test func(*testing.T)) {
@@ -68,7 +71,7 @@ func inBothModes(t *testing.T, test func(*testing.T)) {
 	}
 }
 
-// newLoad is like New, but follows runMode.
+// newLoad is like New, but follows runMode and lastStream.
 func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *Load {
 	t.Helper()
 	load, err := New(t.Context(), plan, address, access)
@@ -78,6 +81,7 @@ func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *L
 	if runMode != nil {
 		load.looped = *runMode
 	}
+	load.lastStream = lastStream
 	return load
 }
 
@@ -344,40 +348,11 @@ func testStopBeforeBegin(t *testing.T) {
 	await(t, stage.Done(), "the stage to end")
 }
 
-func TestRequestsAreDrawnByWeight(t *testing.T) {
-	p := plan(2, 1, "/a")
-	p.Seed = 42
-	p.Requests = append(p.Requests,
-		session.PlannedRequest{Path: "/b", Weight: 3, Length: -1},
-		session.PlannedRequest{Path: "/c", Weight: 6, Length: -1})
-	load := newLoad(t, &p, "127.0.0.1:80", Access{})
-	const draws = 100_000
-	counts := map[*request]int{}
-	choose, again, other := load.chooser(0), load.chooser(0), load.chooser(1)
-	differ := false
-	for range draws {
-		r := choose()
-		counts[r]++
-		if again() != r {
-			t.Fatal("the same seed and connection have another sequence")
-		}
-		differ = differ || other() != r
-	}
-	if !differ {
-		t.Error("two connections have the same sequence")
-	}
-	for i, weight := range []int{1, 3, 6} {
-		if share := counts[load.requests[i]] * 10 * 100 / draws; share < weight*100-10 || share > weight*100+10 {
-			t.Errorf("request %d of weight %d was drawn %d times of %d", i, weight, counts[load.requests[i]], draws)
-		}
-	}
-}
-
 func TestRequestsAreWellFormed(t *testing.T) {
 	p := plan(1, 1, "/a?b=c")
 	load := newLoad(t, &p, "127.0.0.1:80", Access{})
 	const want = "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: assay-load\r\nAccept: */*\r\nConnection: keep-alive\r\n\r\n"
-	if got := string(load.requests[0].bytes); got != want {
+	if got := string(load.requests.Requests[0].Bytes); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	for _, bad := range []session.Plan{

@@ -3,24 +3,18 @@ package driver
 import (
 	"time"
 
-	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/driver/fault"
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
-// memory holds what a connection keeps of responses for later requests. It outlives the transport.
-type memory struct {
-	jar    jar
-	digest digest
-	// text is a buffer for requests that get additional headers.
-	text []byte
-}
-
 // exchange makes a request, which begins at c.begin, and the follow-up requests that its responses call
 // for: the answer to a challenge, and redirects. It fills in the outcome and returns the time at which the last response ended.
-func (c *connection) exchange(r *request, o *recorder.Outcome) time.Duration {
+func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Duration {
 	var ready time.Duration
 	for trips := 0; ; trips++ {
-		var got response
+		var got response.Response
 		var opened time.Duration
 		if c.shared == nil {
 			got, opened = c.roundTrip(r, o)
@@ -33,13 +27,15 @@ func (c *connection) exchange(r *request, o *recorder.Outcome) time.Duration {
 		if c.repeated != nil {
 			r, ready, c.repeated = c.repeated, c.begin, nil
 		}
-		if o.Error = got.fault; o.Error != recorder.NoError {
+		if o.Error = got.Fault; o.Error != recorder.NoError {
 			return c.stage.now()
 		}
 		end := c.lastByte()
 		o.Processing = end - ready
-		next, ok := c.followUp(r, &got, trips)
-		o.Error = c.stage.load.classify(r, &got, end-c.begin, next, ok)
+		next, ok := c.stage.load.requests.FollowUp(r, &c.memory, got.Status, c.reader.Fields, trips)
+		o.Error = fault.Response{
+			Took: end - c.begin, Succeeded: r.Succeeds(got.Status), Length: got.Body, Wanted: r.Length, FollowUp: next != nil, Stuck: !ok,
+		}.Of(c.stage.load.timeout())
 		if c.shared == nil {
 			c.closeUnlessKept(r, &got, o)
 		}
@@ -53,18 +49,18 @@ func (c *connection) exchange(r *request, o *recorder.Outcome) time.Duration {
 // lastByte returns the time at which the last response ended.
 func (c *connection) lastByte() time.Duration {
 	if c.shared != nil {
-		return c.stream.lastByte
+		return c.stream.LastByte
 	}
-	return c.reader.lastByte
+	return c.reader.LastByte
 }
 
 // closeUnlessKept closes the connection after a complete response, unless it is kept for another request.
-func (c *connection) closeUnlessKept(r *request, got *response, o *recorder.Outcome) {
+func (c *connection) closeUnlessKept(r *request.Request, got *response.Response, o *recorder.Outcome) {
 	keepAlive := c.stage.load.plan.KeepAlive
-	if !got.persistent && keepAlive {
+	if !got.Persistent && keepAlive {
 		o.ClosedByServer++
 	}
-	if !got.persistent || !keepAlive {
+	if !got.Persistent || !keepAlive {
 		c.close(got, o)
 	}
 	if c.task != nil && c.task.loop.plain != nil {
@@ -74,12 +70,11 @@ func (c *connection) closeUnlessKept(r *request, got *response, o *recorder.Outc
 
 // roundTrip sends a request and reads its response. It opens a connection if there is none, and returns the time at which the
 // connection was ready. After an error the transport is closed.
-func (c *connection) roundTrip(r *request, o *recorder.Outcome) (got response, ready time.Duration) {
+func (c *connection) roundTrip(r *request.Request, o *recorder.Outcome) (got response.Response, ready time.Duration) {
 	ready = c.begin
 	if c.transport == nil {
-		var fault result.ErrorKind
-		if ready, fault = c.open(c.begin, o); fault != recorder.NoError {
-			return response{fault: fault}, 0
+		if ready, got.Fault = c.open(c.begin, o); got.Fault != recorder.NoError {
+			return got, 0
 		}
 	}
 	o.Reused = o.Reused || !o.Opened
@@ -88,40 +83,40 @@ func (c *connection) roundTrip(r *request, o *recorder.Outcome) (got response, r
 	o.Sent += int64(sent)
 	switch {
 	case err != nil:
-		got.fault = faultOf(err)
-	case len(r.body) == 0:
-		got = c.reader.read(r.noBody)
+		got.Fault = fault.Broken(err)
+	case len(r.LongBody) == 0:
+		got = c.reader.Read(r.NoBody)
 	default:
 		got = c.readWhileWriting(r, o)
 	}
 	if err == nil {
-		o.Received += c.reader.received
-		o.Body += got.body
-		o.Status = got.status
+		o.Received += c.reader.Received
+		o.Body += got.Body
+		o.Status = got.Status
 	}
-	if got.fault != recorder.NoError {
-		got.fault = c.adjustFault(got.fault)
+	if got.Fault != recorder.NoError {
+		got.Fault = c.adjustFault(got.Fault)
 		c.abandon()
 		return got, ready
 	}
 	// A response may begin before the body of its request has been sent.
-	o.Waiting = max(0, c.reader.firstByte-c.written)
-	o.Receiving = c.reader.lastByte - c.reader.firstByte
+	o.Waiting = max(0, c.reader.FirstByte-c.written)
+	o.Receiving = c.reader.LastByte - c.reader.FirstByte
 	return got, ready
 }
 
 // write writes a request, apart from a long body. A task also waits until there is something to read.
-func (c *connection) write(r *request) (sent int, err error) {
+func (c *connection) write(r *request.Request) (sent int, err error) {
 	c.setLimit(c.limit(c.begin))
 	switch {
 	case c.repeats:
 		return c.writeAndRepeat(r)
 	case c.socket == nil:
-		sent, err = c.transport.Write(c.compose(r))
+		sent, err = c.transport.Write(c.stage.load.requests.Compose(r, &c.memory))
 		c.written = c.stage.now()
 		return sent, err
 	}
-	text := c.compose(r)
+	text := c.stage.load.requests.Compose(r, &c.memory)
 	encrypted, err := c.encrypt(text)
 	if err != nil {
 		return 0, err
@@ -151,37 +146,18 @@ func (c *connection) encrypt(text []byte) ([]byte, error) {
 	return c.socket.stopBuffering(), err
 }
 
-// compose returns the text of a request, including cookies and a digest if the connection has any.
-func (c *connection) compose(r *request) []byte {
-	m := &c.memory
-	if len(m.jar.cookies) == 0 && !m.digest.challenged {
-		return r.bytes
-	}
-	m.text = append(m.text[:0], r.bytes[:r.fields]...)
-	m.text = m.jar.appendField(m.text, r, c.stage.load.tlsConfigs != nil)
-	if m.digest.challenged {
-		method := r.planned.Method
-		if method == "" {
-			method = "GET"
-		}
-		m.text = m.digest.appendField(m.text, method, r.planned.Path)
-	}
-	m.text = append(m.text, r.bytes[r.fields:]...)
-	return m.text
-}
-
 // readWhileWriting reads a response while a long body is still being sent. A server may
 // respond before it has read all of the body.
-func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response {
+func (c *connection) readWhileWriting(r *request.Request, o *recorder.Outcome) response.Response {
 	sent := make(chan int, 1)
 	var failed error
 	t := c.transport
 	go func() {
-		n, err := t.Write(r.body)
+		n, err := t.Write(r.LongBody)
 		c.written, failed = c.stage.now(), err
 		sent <- n
 	}()
-	got := c.reader.read(r.noBody)
+	got := c.reader.Read(r.NoBody)
 	// Once the response is complete, the rest of the body may take closeWait. A write that starts
 	// later sets its own deadline, so that this one is set again until the goroutine has ended.
 	ticker := time.NewTicker(closeWait)
@@ -193,37 +169,11 @@ func (c *connection) readWhileWriting(r *request, o *recorder.Outcome) response 
 			writing = false
 		case <-ticker.C:
 			_ = t.SetWriteDeadline(time.Unix(1, 0))
-			got.persistent = false
+			got.Persistent = false
 		}
 	}
 	if failed != nil {
-		got.persistent = false
+		got.Persistent = false
 	}
 	return got
-}
-
-// followUp returns the request that a response leads to, or nil if there is none. It
-// returns false if the response calls for a request that can't be made.
-func (c *connection) followUp(r *request, response *response, trips int) (next *request, ok bool) {
-	n := c.reader.fields
-	if n == nil {
-		return nil, true
-	}
-	load := c.stage.load
-	if load.plan.Cookies && len(n.cookies) > 0 {
-		c.memory.jar.store(n.cookies, r, time.Now())
-	}
-	switch {
-	case response.status == 401 && load.credentials != nil:
-		c.memory.digest.credentials = load.credentials
-		if trips == 0 && c.memory.digest.challenge(n.challenges) {
-			return r, true
-		}
-	case r.planned.Follow && isRedirect(response.status) && n.location != "":
-		if trips >= maxRedirects {
-			return nil, false
-		}
-		return load.redirected(r, response.status, n.location)
-	}
-	return nil, true
 }

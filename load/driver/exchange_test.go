@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/recorder"
 )
@@ -60,7 +63,7 @@ func testRedirects(t *testing.T) {
 		"PUT, see other":         {method: "PUT", status: "303 See Other", location: "/to", made: "PUT /from body, GET /to"},
 		"POST, to be repeated":   {method: "POST", status: "307 Temporary Redirect", location: "/to", made: "POST /from body, POST /to body"},
 		"not a redirect":         {status: "201 Created", location: "/to", made: "GET /from"},
-		"a redirect loop":        {location: "/from", fails: true, made: strings.Repeat("GET /from, ", maxRedirects) + "GET /from"},
+		"a redirect loop":        {location: "/from", fails: true, made: strings.Repeat("GET /from, ", request.MaxRedirects) + "GET /from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -147,7 +150,7 @@ func TestCookies(t *testing.T) {
 }
 
 // credentials reads credentials from files in a temporary directory.
-func credentials(t *testing.T, scheme string, files map[string]string) (*Credentials, error) {
+func credentials(t *testing.T, scheme string, files map[string]string) (*request.Credentials, error) {
 	t.Helper()
 	directory := t.TempDir()
 	for name, text := range files {
@@ -155,7 +158,7 @@ func credentials(t *testing.T, scheme string, files map[string]string) (*Credent
 			t.Fatal(err)
 		}
 	}
-	return ReadCredentials(scheme, directory)
+	return request.ReadCredentials(scheme, directory)
 }
 
 var user = map[string]string{session.UsernameKey: "Mufasa", session.PasswordKey: "Circle of Life\n"}
@@ -218,10 +221,13 @@ type digester struct {
 	count int
 }
 
+// parameter is a parameter of the Authorization header, quoted or not.
+var parameter = regexp.MustCompile(`(\w+)=(?:"((?:\\.|[^"\\])*)"|([^",]+))`)
+
 func (d *digester) answer(r testserver.Request) testserver.Answer {
 	parameters := map[string]string{}
-	for _, c := range parseChallenges(r.Header("Authorization")) {
-		parameters = c.parameters
+	for _, p := range parameter.FindAllStringSubmatch(r.Header("Authorization"), -1) {
+		parameters[p[1]] = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(p[2]) + p[3]
 	}
 	nonce := fmt.Sprint("n", d.nonce)
 	d.count++
@@ -335,11 +341,13 @@ func TestRequestsAllocateNothing(t *testing.T) {
 		"plain":       func(*connection) {},
 		"from a list": func(*connection) {},
 		"cookies": func(c *connection) {
-			c.memory.jar.store([]string{"a=b; Path=/", "c=d"}, c.stage.load.requests[0], time.Now())
+			requests := c.stage.load.requests
+			requests.FollowUp(requests.Requests[0], &c.memory, 200, &response.Fields{Cookies: []string{"a=b; Path=/", "c=d"}}, 0)
 		},
 		"digest": func(c *connection) {
-			c.memory.digest.credentials = &Credentials{username: "a", password: "b"}
-			c.memory.digest.challenge([]string{`Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256`})
+			requests := c.stage.load.requests
+			challenges := []string{`Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256`}
+			requests.FollowUp(requests.Requests[0], &c.memory, 401, &response.Fields{Challenges: challenges}, 0)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -347,7 +355,18 @@ func TestRequestsAllocateNothing(t *testing.T) {
 			if name == "from a list" {
 				p = listPlan(t, 1, 1, "/a\nPOST /bc 2")
 			}
-			load := newLoad(t, &p, "127.0.0.1:80", Access{})
+			var access Access
+			switch name {
+			case "cookies":
+				p.Cookies = true
+			case "digest":
+				own, err := credentials(t, session.AuthenticationDigest, map[string]string{session.UsernameKey: "a", session.PasswordKey: "b"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.Authentication, access.Credentials = session.AuthenticationDigest, own
+			}
+			load := newLoad(t, &p, "127.0.0.1:80", access)
 			load.looped = false
 			load.dial = func(context.Context, time.Time) (transport, error) {
 				return &canned{response: "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"}, nil
@@ -357,7 +376,7 @@ func TestRequestsAllocateNothing(t *testing.T) {
 			stage.start = time.Now()
 			c := stage.connections[0]
 			change(c)
-			choose := load.chooser(0)
+			choose := load.requests.Chooser(0)
 			if allocated := testing.AllocsPerRun(1000, func() { c.request(choose(), stage.now()) }); allocated != 0 {
 				t.Errorf("%v allocations per request", allocated)
 			}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/targettls"
+	"github.com/assay-dev/assay/load/driver/http2"
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -22,7 +25,7 @@ type sharedConnection struct {
 	mu sync.Mutex
 	// current is the connection that takes requests, or nil if there is none. Earlier
 	// connections close after their last response.
-	current *http2Connection
+	current *http2.Connection
 	opening *openAttempt // nil when no connection is being opened
 	// links holds the transports of all connections, including the one being opened.
 	links map[*connection]struct{}
@@ -36,7 +39,7 @@ type sharedConnection struct {
 type openAttempt struct {
 	done chan struct{}
 	// The fields below are set before done is closed.
-	connection *http2Connection
+	connection *http2.Connection
 	ready      time.Duration
 	fault      result.ErrorKind
 }
@@ -47,7 +50,7 @@ func (s *Stage) addShared(number int) {
 	for range s.load.plan.Streams {
 		i := len(s.connections)
 		s.connections = append(s.connections, &connection{
-			stage: s, number: i, index: number, shared: shared, stream: newHTTP2Stream(),
+			stage: s, number: i, index: number, shared: shared, stream: http2.NewStream(),
 			woken: make(chan time.Duration, 1), pace: newPace(s.load.plan, s.amount, i),
 		})
 	}
@@ -59,7 +62,7 @@ func newShared(s *Stage, number int) *sharedConnection {
 
 // acquire returns an open connection for a request that began at begin, and the time at
 // which the connection was ready. It opens a connection if there is none.
-func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
+func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*http2.Connection, time.Duration, result.ErrorKind) {
 	s.mu.Lock()
 	if h := s.current; h != nil {
 		s.mu.Unlock()
@@ -89,13 +92,13 @@ func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*h
 	s.mu.Unlock()
 	close(a.done)
 	if a.fault == recorder.NoError {
-		s.readers.Go(a.connection.read)
+		s.readers.Go(a.connection.Serve)
 	}
 	return a.connection, a.ready, a.fault
 }
 
 // open opens a transport with link and starts HTTP/2 on it.
-func (s *sharedConnection) open(link *connection, begin time.Duration, o *recorder.Outcome) (*http2Connection, time.Duration, result.ErrorKind) {
+func (s *sharedConnection) open(link *connection, begin time.Duration, o *recorder.Outcome) (*http2.Connection, time.Duration, result.ErrorKind) {
 	ready, fault := link.open(begin, o)
 	if fault != recorder.NoError {
 		return nil, 0, fault
@@ -105,11 +108,21 @@ func (s *sharedConnection) open(link *connection, begin time.Duration, o *record
 		return nil, 0, result.ErrorTLS
 	}
 	_ = link.transport.SetDeadline(time.Time{}) // each request has its own timeout
-	return newHTTP2Connection(s, link), ready, recorder.NoError
+	load := s.stage.load
+	var h *http2.Connection
+	config := http2.Config{
+		Transport: link.transport, Table: load.table, Buffer: link.reader.Space(), Start: s.stage.start, Timeout: load.timeout(), Streams: load.plan.Streams,
+		LastStream: load.lastStream, Go: s.readers.Go, Retired: func() { s.retire(h) }, Closed: func(answered bool) { s.ended(h, link, answered) },
+	}
+	if secure, ok := link.transport.(*tlsTransport); ok {
+		config.CloseNotify = secure.CloseWrite
+	}
+	h = http2.New(config)
+	return h, ready, recorder.NoError
 }
 
 // retire stops h from being used for new requests.
-func (s *sharedConnection) retire(h *http2Connection) {
+func (s *sharedConnection) retire(h *http2.Connection) {
 	s.mu.Lock()
 	if s.current == h {
 		s.current = nil
@@ -119,12 +132,12 @@ func (s *sharedConnection) retire(h *http2Connection) {
 
 // ended removes a connection that has closed. answered reports whether it had at least
 // one complete response.
-func (s *sharedConnection) ended(h *http2Connection, answered bool) {
+func (s *sharedConnection) ended(h *http2.Connection, link *connection, answered bool) {
 	s.mu.Lock()
 	if s.current == h {
 		s.current = nil
 	}
-	delete(s.links, h.link)
+	delete(s.links, link)
 	if answered {
 		s.failures = 0
 	} else {
@@ -155,7 +168,7 @@ func (s *sharedConnection) leave() {
 		return
 	}
 	if h != nil {
-		h.end()
+		h.End()
 	}
 	s.readers.Wait()
 }
@@ -181,45 +194,41 @@ func (s *sharedConnection) interrupt() {
 }
 
 // roundTripHTTP2 is like roundTrip, on a stream of a shared connection.
-func (c *connection) roundTripHTTP2(r *request, o *recorder.Outcome) (got response, ready time.Duration) {
+func (c *connection) roundTripHTTP2(r *request.Request, o *recorder.Outcome) (got response.Response, ready time.Duration) {
 	if !c.present {
 		c.present = true
 		c.shared.join()
 	}
 	st := c.stream
 	for {
-		var h *http2Connection
-		var fault result.ErrorKind
-		if h, ready, fault = c.shared.acquire(c.begin, o); fault != recorder.NoError {
+		var h *http2.Connection
+		if h, ready, got.Fault = c.shared.acquire(c.begin, o); got.Fault != recorder.NoError {
 			c.failures = c.shared.failed()
-			return response{fault: fault}, 0
+			return got, 0
 		}
-		st.begin(r, c.begin, c.reader.fields)
-		if !h.start(st, c.extraFields(r), o) {
-			continue // the connection takes no more requests
+		if h.RoundTrip(st, r, c.begin, c.extraFields(r), c.reader.Fields) {
+			break
 		}
-		h.send(st, r)
-		h.await(st)
-		break
 	}
-	o.Sent += st.sent
-	o.Received += st.received
-	o.Body += st.response.body
-	if c.failures = 0; st.response.fault != recorder.NoError {
+	o.Reused = o.Reused || !o.Opened
+	o.Sent += st.Sent
+	o.Received += st.Received
+	o.Body += st.Response.Body
+	if c.failures = 0; st.Response.Fault != recorder.NoError {
 		c.failures = c.shared.failed()
-		return st.response, ready
+		return st.Response, ready
 	}
-	o.Status = st.response.status
+	o.Status = st.Response.Status
 	// A response may begin before the body of its request has been sent.
-	if st.written > 0 {
-		o.Waiting = max(0, st.firstByte-st.written)
+	if st.Written > 0 {
+		o.Waiting = max(0, st.FirstByte-st.Written)
 	}
-	o.Receiving = st.lastByte - st.firstByte
-	return st.response, ready
+	o.Receiving = st.LastByte - st.FirstByte
+	return st.Response, ready
 }
 
 // extraFields returns the header lines that r has only this time: cookies and a digest.
-func (c *connection) extraFields(r *request) []byte {
-	text := c.compose(r)
-	return text[r.fields : len(text)-(len(r.bytes)-r.fields)]
+func (c *connection) extraFields(r *request.Request) []byte {
+	text := c.stage.load.requests.Compose(r, &c.memory)
+	return text[r.Fields : len(text)-(len(r.Bytes)-r.Fields)]
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
+	"github.com/assay-dev/assay/load/driver/request"
 	"github.com/assay-dev/assay/load/internal/testserver"
 )
 
@@ -80,7 +81,7 @@ func TestHTTP2FollowUps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	credentials, err := ReadCredentials(session.AuthenticationDigest, directory)
+	credentials, err := request.ReadCredentials(session.AuthenticationDigest, directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,9 +236,8 @@ func TestHTTP2Stop(t *testing.T) {
 // TestHTTP2StreamNumbersExhausted checks connections that run out of stream
 // numbers.
 func TestHTTP2StreamNumbersExhausted(t *testing.T) {
-	all := lastStream
-	defer func() { lastStream = all }()
 	lastStream = 21
+	defer func() { lastStream = 0 }()
 	server := serveHTTP2(t, "", func(http.ResponseWriter, *http.Request) {})
 	got := drive(t, streamed(1, 4, 110, "/"), server.address)
 	if got.Succeeded() != 110 || got.Connections != 10 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -30,35 +29,6 @@ func listPlan(tb testing.TB, connections int, requests int64, text string) sessi
 		tb.Fatal(err)
 	}
 	return p
-}
-
-// TestListRequestsAsWritten compares requests from a list with the same requests
-// outside of a list.
-func TestListRequestsAsWritten(t *testing.T) {
-	p := listPlan(t, 1, 5, "/a?b=c\nPOST /longer/d\nHEAD /e\n/f")
-	p.Sequential = true
-	p.Lengths = map[string]int64{"/a?b=c": 3, "/longer/d": 3, "/e": 3}
-	load := newLoad(t, &p, "127.0.0.1:81", Access{})
-	choose := load.chooser(0)
-	for i, planned := range []session.PlannedRequest{
-		{Path: "/a?b=c", Length: 3}, {Method: "POST", Path: "/longer/d", Length: -1}, {Method: "HEAD", Path: "/e", Length: -1}, {Path: "/f", Length: -1},
-		{Path: "/a?b=c", Length: 3},
-	} {
-		want, err := newRequest(&planned, "127.0.0.1:81", &load.common)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := choose()
-		if diff := cmp.Diff(string(want.bytes), string(got.bytes)); diff != "" {
-			t.Errorf("request %d (-want +got):\n%s", i, diff)
-		}
-		if got.fields != want.fields || got.length != want.length || got.noBody != want.noBody || got.host != want.host {
-			t.Errorf("request %d: %+v, want %+v", i, got, want)
-		}
-		if diff := cmp.Diff(session.PlannedRequest{Method: planned.Method, Path: planned.Path}, *got.planned); diff != "" {
-			t.Errorf("request %d as planned (-want +got):\n%s", i, diff)
-		}
-	}
 }
 
 // TestListsAreDriven checks with the server's counts that every connection goes
@@ -151,52 +121,5 @@ func TestBadListsAreRejected(t *testing.T) {
 	p.RequestList = p.RequestList[:10]
 	if _, err := New(t.Context(), &p, "127.0.0.1:80", Access{}); err == nil {
 		t.Error("a truncated list was accepted")
-	}
-}
-
-// TestListsAreSmall checks that the longest list takes only a few MiB of a
-// client's memory.
-func TestListsAreSmall(t *testing.T) {
-	p := listPlan(t, 1000, 1000, strings.Repeat("/assets/\n", requestlist.MaxRequests))
-	before := heapBytes()
-	load := newLoad(t, &p, "127.0.0.1:80", Access{})
-	if used := heapBytes() - before; used > 8<<20 {
-		t.Errorf("%d requests take %.1f MiB", len(load.list.entries), float64(used)/(1<<20))
-	}
-	runtime.KeepAlive(load)
-}
-
-// heapBytes returns the number of bytes in use after a garbage collection.
-func heapBytes() int64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
-}
-
-// BenchmarkListed measures choosing the next request: from the longest list, and
-// from as many requests as a spec may have.
-func BenchmarkListed(b *testing.B) {
-	for name, p := range map[string]session.Plan{
-		"list":     listPlan(b, 1, 1, strings.Repeat("/assets/index.html?page=1\n", 30_000)),
-		"weighted": listPlan(b, 1, 1, strings.Repeat("/assets/index.html?page=1 2\n", 30_000)),
-		"spec":     planOf(1, make([]session.PlannedRequest, 128)...),
-	} {
-		for i := range p.Requests {
-			p.Requests[i] = session.PlannedRequest{Path: "/assets/index.html?page=1", Weight: 2}
-		}
-		p.Sequential = false
-		load, err := New(b.Context(), &p, "127.0.0.1:80", Access{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			choose := load.chooser(0)
-			b.ReportAllocs()
-			for b.Loop() {
-				choose()
-			}
-		})
 	}
 }

@@ -1,10 +1,3 @@
-// Package driver makes the requests of a plan: HTTP/1.1 or HTTP/2 over TCP, on many connections.
-// Each connection has its request ready as bytes and reads the response with a minimal and strict
-// parser, so that a request costs about as much CPU time as with wrk. A connection is a coroutine
-// of an event loop or, where it has to wait for two things at once, a goroutine. The driver never
-// retries a request: a failure is an outcome, and the next request opens a new connection.
-//
-// A Recorder receives the outcomes. The caller decides when stages start.
 package driver
 
 import (
@@ -15,12 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls"
+	"github.com/assay-dev/assay/load/driver/http2"
+	"github.com/assay-dev/assay/load/driver/request"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -39,7 +33,7 @@ type Access struct {
 	// TLS is the TLS configuration, or nil for a plan without TLS.
 	TLS *tls.Config
 	// Credentials are those for the plan's authentication, or nil for a plan without.
-	Credentials *Credentials
+	Credentials *request.Credentials
 }
 
 // Load holds what the requests of a plan have in common in all stages.
@@ -52,25 +46,18 @@ type Load struct {
 	endpoint endpoint
 	dial     dialer
 	// coarse makes arrivals wait with Go's timers, which advance with the fake clock of tests.
-	coarse      bool
-	tlsConfigs  []*tls.Config // by connection; nil without TLS
-	credentials *Credentials  // for the Digest scheme; otherwise nil
-	common      commonHeaders
-	requests    []*request
-	list        *list // replaces requests; nil if the plan has no list
+	coarse     bool
+	tlsConfigs []*tls.Config // by connection; nil without TLS
+	requests   *request.Set
 	// jars holds the cookies of connections that have logged in, by connection, or is nil without a
 	// login. formCredentials and formTransport are the credentials and the transport for the login.
-	jars            []jar
-	formCredentials *Credentials
+	jars            []request.Jar
+	formCredentials *request.Credentials
 	formTransport   http.RoundTripper
-	// cumulativeWeights holds the sum of the requests' weights up to each.
-	cumulativeWeights []int
-	// hostNames are the host names under which a redirect may refer to the target.
-	hostNames []string
 	// table holds the requests' header fields for HTTP/2. It is nil with HTTP/1.1.
-	table *http2Table
-	// readsFields reports whether fields of responses affect later requests.
-	readsFields bool
+	table *http2.Table
+	// lastStream is the highest stream number that a connection uses, or 0 for the highest that there is.
+	lastStream uint32
 }
 
 // New returns the load of a plan against a target, given as host and port. It resolves
@@ -89,34 +76,19 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	if err != nil {
 		return nil, fmt.Errorf("resolve target address %q: %w", target, err)
 	}
-	host := session.HostHeader(plan.Host, target, plan.TLS != nil)
-	l := &Load{
-		plan: plan, address: address, common: commonHeaders{keepAlive: plan.KeepAlive},
-		hostNames: []string{host, target}, readsFields: plan.Cookies || plan.Authentication == session.AuthenticationDigest,
-	}
+	l := &Load{plan: plan, address: address}
+	var index func(*request.Request, bool)
 	if plan.Streams > 0 {
-		l.table, access.TLS = newHTTP2Table(map[bool]string{false: "http", true: "https"}[access.TLS != nil]), targettls.HTTP2(access.TLS)
+		l.table, access.TLS = http2.NewTable(map[bool]string{false: "http", true: "https"}[access.TLS != nil]), targettls.HTTP2(access.TLS)
+		index = l.table.Add
 	}
 	if access.TLS != nil {
 		l.tlsConfigs = tlsConfigs(access.TLS, plan.TLS.Resume, plan.Connections)
 	}
-	if access.Credentials != nil {
-		l.common.authorization = access.Credentials.authorization(plan.Authentication)
-		switch plan.Authentication {
-		case session.AuthenticationDigest:
-			l.credentials = access.Credentials
-		case session.AuthenticationForm:
-			l.formCredentials, l.formTransport = access.Credentials, l.newFormTransport(access)
-		}
+	if plan.Authentication == session.AuthenticationForm {
+		l.formCredentials, l.formTransport = access.Credentials, l.newFormTransport(access)
 	}
-	switch {
-	case len(plan.RequestList) > 0:
-		l.list, err = newList(plan, host, &l.common, l.table)
-	case len(plan.Pages) > 0:
-		err = l.makePages(host)
-	default:
-		err = l.makeRequests(plan.Requests, host)
-	}
+	l.requests, err = request.NewSet(plan, target, access.Credentials, index)
 	option := noDelay
 	if l.writesOnce() {
 		option = acknowledgeLater
@@ -133,41 +105,11 @@ func (l *Load) Looped() bool { return l.looped }
 // loopable reports whether loops can run the load's connections, which costs less CPU than goroutines
 // (docs/performance.md). They can't if a connection has to wait for two things at once: with HTTP/2, and with a body
 // that is sent while its response is read.
-func (l *Load) loopable() bool { return l.plan.Streams == 0 && !l.sendsBodies() }
+func (l *Load) loopable() bool { return l.plan.Streams == 0 && !l.requests.LongBodies() }
 
 // writesOnce reports whether each connection carries one request, which is written at once.
 func (l *Load) writesOnce() bool {
-	return !l.plan.KeepAlive && l.plan.Streams == 0 && l.tlsConfigs == nil && !l.sendsBodies()
-}
-
-// sendsBodies reports whether requests have a body that is written separately.
-func (l *Load) sendsBodies() bool {
-	return slices.ContainsFunc(l.requests, func(r *request) bool { return len(r.body) > 0 })
-}
-
-func (l *Load) makeRequests(all []session.PlannedRequest, host string) error {
-	longest := int64(0)
-	for i := range all {
-		longest = max(longest, all[i].GeneratedBytes)
-	}
-	l.common.generated = generate(longest)
-	sum := 0
-	for i := range all {
-		planned := &all[i]
-		r, err := newRequest(planned, host, &l.common)
-		if err != nil {
-			return err
-		}
-		if l.table != nil {
-			l.table.add(r, true)
-		}
-		sum += planned.Weight
-		r.index = len(l.requests)
-		l.requests = append(l.requests, r)
-		l.cumulativeWeights = append(l.cumulativeWeights, sum)
-		l.readsFields = l.readsFields || planned.Follow
-	}
-	return nil
+	return !l.plan.KeepAlive && l.plan.Streams == 0 && l.tlsConfigs == nil && !l.requests.LongBodies()
 }
 
 // Address returns the resolved address of the target.

@@ -18,6 +18,8 @@ import (
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 )
 
 const (
@@ -40,7 +42,7 @@ func (l *Load) LogIn(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	jars := make([]jar, l.plan.Connections)
+	jars := make([]request.Jar, l.plan.Connections)
 	var next, done atomic.Int64
 	var group sync.WaitGroup
 	for range min(maxLogins, len(jars)) {
@@ -67,7 +69,7 @@ func (l *Load) LogIn(ctx context.Context) error {
 type login struct {
 	load *Load
 	form *session.Form
-	jar  *jar
+	jar  *request.Jar
 }
 
 // run gets the page, posts the form and follows redirects, because some servers finish a
@@ -103,7 +105,7 @@ func (g *login) checkResponse(response *http.Response) (to string, err error) {
 		return "", fmt.Errorf("unexpected status %s, want one of %v", status(response), g.form.Statuses)
 	}
 	location := response.Header.Get("Location")
-	if !isRedirect(response.StatusCode) || location == "" {
+	if !request.IsRedirect(response.StatusCode) || location == "" {
 		if g.form.Location != "" {
 			return "", fmt.Errorf("status %s without a redirect, want a redirect to %s", status(response), g.form.Location)
 		}
@@ -130,7 +132,7 @@ func status(response *http.Response) string {
 
 // follow gets path, follows redirects and returns the page that they lead to.
 func (g *login) follow(ctx context.Context, path string) (page string, err error) {
-	for range maxRedirects {
+	for range request.MaxRedirects {
 		response, text, err := g.request(ctx, http.MethodGet, path, "")
 		if err != nil {
 			return "", err
@@ -139,7 +141,7 @@ func (g *login) follow(ctx context.Context, path string) (page string, err error
 			return "", fmt.Errorf("GET %s: unexpected status %s", path, status(response))
 		}
 		location := response.Header.Get("Location")
-		if !isRedirect(response.StatusCode) || location == "" {
+		if !request.IsRedirect(response.StatusCode) || location == "" {
 			return text, nil
 		}
 		next, err := g.load.targetPath(path, location)
@@ -148,14 +150,14 @@ func (g *login) follow(ctx context.Context, path string) (page string, err error
 		}
 		path = next
 	}
-	return "", fmt.Errorf("GET %s: more than %d redirects", path, maxRedirects)
+	return "", fmt.Errorf("GET %s: more than %d redirects", path, request.MaxRedirects)
 }
 
 // encode returns the URL-encoded form.
 func (g *login) encode(hidden []session.FormField) string {
 	values := url.Values{}
 	for _, fields := range [][]session.FormField{hidden, g.form.Fields, {
-		{Name: g.form.UsernameField, Value: g.load.formCredentials.username}, {Name: g.form.PasswordField, Value: g.load.formCredentials.password},
+		{Name: g.form.UsernameField, Value: g.load.formCredentials.Username}, {Name: g.form.PasswordField, Value: g.load.formCredentials.Password},
 	}} {
 		for _, field := range fields {
 			values.Set(field.Name, field.Value)
@@ -174,19 +176,19 @@ func (g *login) request(ctx context.Context, method, path, body string) (*http.R
 	if l.tlsConfigs != nil {
 		scheme = "https"
 	}
-	r := &request{planned: &session.PlannedRequest{Path: path}, host: l.hostNames[0]}
+	r := l.requests.Page(path)
 	q, err := http.NewRequestWithContext(ctx, method, scheme+"://"+l.Address()+path, strings.NewReader(body))
 	if err != nil {
 		return nil, "", fmt.Errorf("%s %s: create request: %w", method, path, err)
 	}
-	q.Host = r.host
+	q.Host = r.Host
 	q.Header.Set("User-Agent", "assay-load")
 	q.Header.Set("Accept", "*/*")
 	q.Header.Set("Accept-Encoding", "identity")
 	if method == http.MethodPost {
 		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if field, has := strings.CutPrefix(string(g.jar.appendField(nil, r, l.tlsConfigs != nil)), "Cookie: "); has {
+	if field, has := strings.CutPrefix(string(g.jar.AppendField(nil, r, l.tlsConfigs != nil)), "Cookie: "); has {
 		q.Header.Set("Cookie", strings.TrimSuffix(field, "\r\n"))
 	}
 	response, err := l.formTransport.RoundTrip(q)
@@ -201,14 +203,14 @@ func (g *login) request(ctx context.Context, method, path, body string) (*http.R
 	if err != nil {
 		return nil, "", fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	g.jar.store(response.Header.Values("Set-Cookie"), r, time.Now())
+	g.jar.Store(response.Header.Values("Set-Cookie"), r, time.Now())
 	return response, string(text), nil
 }
 
 // newFormTransport returns the transport for logins. It opens a connection for each request.
 func (l *Load) newFormTransport(access Access) *http.Transport {
 	t := &http.Transport{
-		DisableKeepAlives: true, MaxResponseHeaderBytes: bufferBytes,
+		DisableKeepAlives: true, MaxResponseHeaderBytes: response.BufferBytes,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", l.Address())
 		},
@@ -222,11 +224,11 @@ func (l *Load) newFormTransport(access Access) *http.Transport {
 // targetPath returns the path and query that a redirect leads to from path. It returns an
 // error if the redirect leads to another server.
 func (l *Load) targetPath(path, location string) (string, error) {
-	next, ok := l.redirected(&request{planned: &session.PlannedRequest{Path: path}, host: l.hostNames[0]}, http.StatusSeeOther, location)
+	next, ok := l.requests.Redirected(l.requests.Page(path), http.StatusSeeOther, location)
 	if !ok {
 		return "", fmt.Errorf("redirected to %.200q, which is another server", location)
 	}
-	return next.planned.Path, nil
+	return next.Planned.Path, nil
 }
 
 // hiddenFields returns the hidden fields of the first form in page with a password field,

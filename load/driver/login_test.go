@@ -17,6 +17,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
+	"github.com/assay-dev/assay/load/driver/request"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/recorder"
 )
@@ -279,7 +280,7 @@ func TestHiddenFields(t *testing.T) {
 // TestFormsAreEncoded checks the precedence of a form's fields: username and
 // password, then the plan's fields, then the page's.
 func TestFormsAreEncoded(t *testing.T) {
-	g := login{load: &Load{formCredentials: &Credentials{username: "ä b", password: "c&d="}}, form: &session.Form{
+	g := login{load: &Load{formCredentials: &request.Credentials{Username: "ä b", Password: "c&d="}}, form: &session.Form{
 		UsernameField: "u", PasswordField: "p", Fields: []session.FormField{{Name: "x", Value: "mine"}, {Name: "u", Value: "no"}},
 	}}
 	got, err := url.ParseQuery(g.encode([]session.FormField{{Name: "x", Value: "page's"}, {Name: "t", Value: "1"}, {Name: "p", Value: ""}}))

@@ -172,8 +172,8 @@ func TestPoissonArrivals(t *testing.T) {
 }
 
 // TestStallIsMeasuredInFull is TestNoCoordinatedOmission in real time and over
-// real connections. It compares the results with the times at which the requests
-// were due and the server responded.
+// real connections. The times count from when the requests were due, however late
+// the machine lets them start, and none is shorter than the rest of the stall.
 func TestStallIsMeasuredInFull(t *testing.T) {
 	const rate, stallAt, stall = 500, 100, 2 * time.Second
 	var mu sync.Mutex
@@ -202,8 +202,21 @@ func TestStallIsMeasuredInFull(t *testing.T) {
 	for _, p := range []float64{60, 75, 90, 99, 99.9} {
 		want := truth[int(math.Ceil(p*20))-1]
 		have := time.Duration(total.Percentile(p)) * time.Microsecond
-		if have < want-want/500-time.Millisecond || have > want+500*time.Millisecond {
-			t.Errorf("p%v is %v, want %v", p, have, want)
+		if have < want-want/500-time.Millisecond {
+			t.Errorf("p%v is %v, want at least %v", p, have, want)
+		}
+	}
+	var intended []time.Duration
+	for _, o := range got.outcomes {
+		intended = append(intended, o.Ended-o.Total)
+		if o.Total != o.Delay+o.Service {
+			t.Errorf("a total of %v, a delay of %v and a service time of %v", o.Total, o.Delay, o.Service)
+		}
+	}
+	slices.Sort(intended)
+	for i, at := range intended {
+		if due := time.Duration(i) * time.Second / rate; (at - due).Abs() > time.Microsecond {
+			t.Fatalf("request %d is timed from %v, was due at %v", i, at, due)
 		}
 	}
 	if got.Succeeded() != 2000 || got.Dropped != 0 || got.arrivals.TargetRatePerSecond() != rate {

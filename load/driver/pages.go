@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/driver/request"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -19,7 +19,7 @@ type pageUser struct {
 	connections []*connection
 	// page is the document of the current page, or nil if there are no more. taken is the number of
 	// its elements that a connection has taken. busy counts the connections that load elements.
-	page        *request
+	page        *request.Request
 	taken, busy atomic.Int64
 
 	// mu guards the outcome of the current page: when its last request ended, and whether one failed.
@@ -78,12 +78,12 @@ func (u *pageUser) follow(c *connection) {
 }
 
 // load loads a page that begins now, and records its outcome.
-func (u *pageUser) load(document *request, c *connection, begin time.Duration) {
+func (u *pageUser) load(document *request.Request, c *connection, begin time.Duration) {
 	u.page, u.ended, u.failed = document, begin, false
 	u.taken.Store(0)
 	u.request(c, document, begin)
-	if !u.failed && len(document.elements) > 0 {
-		loading := min(len(u.connections), len(document.elements))
+	if !u.failed && len(document.Elements) > 0 {
+		loading := min(len(u.connections), len(document.Elements))
 		u.busy.Store(int64(loading))
 		for _, other := range u.connections[1:loading] {
 			other.wake(c.loop(), 0)
@@ -104,15 +104,15 @@ func (u *pageUser) load(document *request, c *connection, begin time.Duration) {
 func (u *pageUser) loadElements(c *connection) {
 	for !u.stage.stopping.Load() {
 		i := u.taken.Add(1) - 1
-		if i >= int64(len(u.page.elements)) {
+		if i >= int64(len(u.page.Elements)) {
 			return
 		}
-		u.request(c, u.page.elements[i], u.stage.now())
+		u.request(c, u.page.Elements[i], u.stage.now())
 	}
 }
 
 // request makes a request of the page.
-func (u *pageUser) request(c *connection, r *request, begin time.Duration) {
+func (u *pageUser) request(c *connection, r *request.Request, begin time.Duration) {
 	c.request(r, begin)
 	u.mu.Lock()
 	u.ended = max(u.ended, c.outcome.Ended)
@@ -124,7 +124,7 @@ func (u *pageUser) record(begin time.Duration) {
 	p := recorder.Page{Ended: u.ended, Took: u.ended - begin, Failed: u.failed}
 	u.pages++
 	u.roundFailed = u.roundFailed || u.failed
-	if u.pages == u.stage.load.roundPages() {
+	if u.pages == u.stage.load.requests.RoundPages() {
 		p.EndsRound, p.RoundFailed = true, u.roundFailed
 		u.pages, u.roundFailed = 0, false
 	}
@@ -137,32 +137,3 @@ func (u *pageUser) end() {
 		c.end()
 	}
 }
-
-// makePages makes the requests for documents, each with those for its elements.
-func (l *Load) makePages(host string) error {
-	pages := l.plan.Pages
-	documents := make([]session.PlannedRequest, len(pages))
-	for i := range pages {
-		documents[i] = pages[i].Document
-	}
-	if err := l.makeRequests(documents, host); err != nil {
-		return err
-	}
-	for i := range pages {
-		for _, path := range pages[i].Elements {
-			length, known := l.plan.Lengths[path]
-			if !known {
-				length = -1
-			}
-			element, err := newRequest(pages[i].Element(path, length), host, &l.common)
-			if err != nil {
-				return err
-			}
-			l.requests[i].elements = append(l.requests[i].elements, element)
-		}
-	}
-	return nil
-}
-
-// roundPages returns the number of pages of a round.
-func (l *Load) roundPages() int { return l.cumulativeWeights[len(l.cumulativeWeights)-1] }

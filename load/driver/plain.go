@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -24,7 +26,7 @@ type plainLoad struct {
 	// known are the latest responses that the loop may handle, by request. An entry is nil if there is none.
 	known    []*plainResponse
 	requests []plainRequest // in flight, by task
-	buffer   *[bufferBytes]byte
+	buffer   *[response.BufferBytes]byte
 	outcome  recorder.Outcome
 }
 
@@ -44,7 +46,7 @@ type plainRequest struct {
 	generation int32     // of the socket
 	fd, number int32     // of the socket and the connection
 	secure     *tls.Conn // nil without TLS
-	request    *request
+	request    *request.Request
 	// begin and written are the times at which it began and was written, from the stage's start.
 	begin, written time.Duration
 	// response is the response that it gets, or nil if the header section hasn't arrived.
@@ -64,30 +66,24 @@ type plainRequest struct {
 func newPlainLoad(s *Stage, tasks int) *plainLoad {
 	l := s.load
 	if s.arrivals != nil || l.plan.ThinkTime != nil || len(s.amount.Profile) > 0 ||
-		!l.plan.KeepAlive || len(l.plan.Pages) > 0 || l.readsFields || l.jars != nil || l.list != nil {
+		!l.plan.KeepAlive || len(l.plan.Pages) > 0 || l.jars != nil || !l.requests.Fixed() {
 		return nil
 	}
-	for _, r := range l.requests {
-		if len(r.body) > 0 || r.noBody {
-			return nil
-		}
-	}
 	return &plainLoad{
-		timeout: l.timeout(), known: make([]*plainResponse, len(l.requests)), requests: make([]plainRequest, tasks),
-		buffer: new([bufferBytes]byte), outcome: recorder.Outcome{Error: recorder.NoError, Reused: true},
+		timeout: l.timeout(), known: make([]*plainResponse, len(l.requests.Requests)), requests: make([]plainRequest, tasks),
+		buffer: new([response.BufferBytes]byte), outcome: recorder.Outcome{Error: recorder.NoError, Reused: true},
 	}
 }
 
 // learn takes note of the successful response that a reader has just read. It returns false if the loop can't handle such
 // responses.
-func (p *plainLoad) learn(r *request, reader *responseReader) bool {
-	h, text := &reader.known, reader.knownText
-	if len(text) == 0 || h.length < 0 || h.chunked || !h.persistent || h.status == 204 || h.status == 304 ||
-		int64(len(text))+h.length != reader.received {
+func (p *plainLoad) learn(r *request.Request, reader *response.Reader) bool {
+	text, length, status, ok := reader.Fixed()
+	if !ok {
 		return false
 	}
-	if known := p.known[r.index]; known == nil || known.body != h.length || !bytes.Equal(known.head, text) {
-		p.known[r.index] = &plainResponse{head: bytes.Clone(text), body: h.length, status: h.status}
+	if known := p.known[r.Index]; known == nil || known.body != length || !bytes.Equal(known.head, text) {
+		p.known[r.Index] = &plainResponse{head: bytes.Clone(text), body: length, status: status}
 	}
 	return true
 }
@@ -121,7 +117,7 @@ func (l *loop) repeat(index int32) bool {
 	if len(p.known) > 1 {
 		next = l.tasks[index].connection.choose()
 	}
-	text, err := next.bytes, error(nil)
+	text, err := next.Bytes, error(nil)
 	if r.secure != nil {
 		text, err = l.tasks[index].connection.encrypt(text)
 	}
@@ -134,7 +130,7 @@ func (l *loop) repeat(index int32) bool {
 	o := &p.outcome
 	o.Ended, o.Total, o.Processing = end, end-r.begin, end-r.begin
 	o.Waiting, o.Receiving = max(0, r.firstByte-r.written), end-r.firstByte
-	o.Status, o.Body, o.Received, o.Sent = r.response.status, r.response.body, r.received, int64(len(r.request.bytes))
+	o.Status, o.Body, o.Received, o.Sent = r.response.status, r.response.body, r.received, int64(len(r.request.Bytes))
 	s.recorder.Record(int(r.number), o)
 
 	r.request, r.begin, r.written = next, end, written
@@ -150,7 +146,7 @@ func (l *loop) repeat(index int32) bool {
 // so far.
 func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 	p := l.plain
-	known := p.known[r.request.index]
+	known := p.known[r.request.Index]
 	if known == nil {
 		return false, false
 	}
@@ -158,12 +154,12 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 		l.tasks[index].socket.readable = true
 	}
 	for {
-		size, flags := int64(bufferBytes), 0
+		size, flags := int64(response.BufferBytes), 0
 		switch {
 		case r.response != nil:
 			size, flags = min(size, r.response.length()-r.received+1), syscall.MSG_TRUNC
-		case known.body >= longBodyBytes:
-			size = headReadBytes
+		case known.body >= response.LongBodyBytes:
+			size = response.HeadReadBytes
 		}
 		var n int
 		var err error
@@ -186,7 +182,7 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 		if r.response == nil {
 			r.firstByte = r.lastByte
 			if !bytes.HasPrefix(p.buffer[:n], known.head) {
-				l.tasks[index].connection.reader.preload(p.buffer[:n], 0, r.firstByte, r.lastByte)
+				l.tasks[index].connection.reader.Preload(p.buffer[:n], 0, r.firstByte, r.lastByte)
 				return false, false
 			}
 			r.response = known
@@ -203,14 +199,14 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 
 // writeAndRepeat writes a request and waits until there is something to read. Meanwhile the loop may go on with the load: then the
 // connection's current request is the last one that the loop has made.
-func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
+func (c *connection) writeAndRepeat(r *request.Request) (sent int, err error) {
 	t, s := c.task, &c.task.socket
 	p := &t.loop.plain.requests[t.index]
 	*p = plainRequest{generation: t.generation, fd: int32(s.fd), number: int32(c.number), request: r, begin: c.begin}
 	if secure, ok := c.transport.(*tlsTransport); ok {
 		p.secure = secure.Conn
 	}
-	text, err := c.encrypt(r.bytes)
+	text, err := c.encrypt(r.Bytes)
 	if err != nil {
 		return 0, err
 	}
@@ -232,8 +228,8 @@ func (c *connection) writeAndRepeat(r *request) (sent int, err error) {
 		}
 	}
 	if p.response != nil {
-		c.reader.preload(p.response.head, p.received-int64(len(p.response.head)), p.firstByte, p.lastByte)
+		c.reader.Preload(p.response.head, p.received-int64(len(p.response.head)), p.firstByte, p.lastByte)
 	}
 	c.written = p.written
-	return c.sentOf(p.request.bytes, p.sent, p.err), p.err
+	return c.sentOf(p.request.Bytes, p.sent, p.err), p.err
 }

@@ -300,8 +300,8 @@ func newPlainTask(t *testing.T, answer testserver.Answer) (*task, *plainRequest)
 	t.Cleanup(func() { _ = k.socket.Close() })
 	l.tasks = []*task{k}
 	eventually(t, func() bool { done, err := connected(fd); return done && err == nil }, "the connection")
-	request := r.stage.load.requests[0]
-	if _, err := k.socket.Write(request.bytes); err != nil {
+	request := r.stage.load.requests.Requests[0]
+	if _, err := k.socket.Write(request.Bytes); err != nil {
 		t.Fatal(err)
 	}
 	l.plain.requests[0] = plainRequest{fd: int32(fd), request: request}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"github.com/assay-dev/assay/load/driver/response"
 )
 
 // socket is the TCP connection of a task. Only the task uses it.
@@ -34,6 +36,8 @@ type socket struct {
 	buffering bool
 	buffered  []byte
 }
+
+var _ response.Discarder = (*socket)(nil)
 
 // notReady is the error of a read or write in place of a task that would have to wait. Package crypto/tls reads on after temporary
 // errors.
@@ -113,9 +117,9 @@ func (s *socket) Read(p []byte) (int, error) {
 	return s.receive(p, 0)
 }
 
-// discard implements discarder. The kernel discards the bytes without copying them
+// Discard implements response.Discarder. The kernel discards the bytes without copying them
 // (tcp(7), MSG_TRUNC).
-func (s *socket) discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
+func (s *socket) Discard(p []byte) (int, error) { return s.receive(p, syscall.MSG_TRUNC) }
 
 func (s *socket) receive(p []byte, flags int) (int, error) {
 	if s.buffering {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/internal/testserver"
 	"github.com/assay-dev/assay/load/recorder"
 )
@@ -62,7 +63,7 @@ func testLongTimeouts(t *testing.T) {
 func TestLongBodies(t *testing.T) { inBothModes(t, testLongBodies) }
 
 func testLongBodies(t *testing.T) {
-	const length = 10*bufferBytes + 1
+	const length = 10*response.BufferBytes + 1
 	body := strings.Repeat("x", length)
 	head := "HTTP/1.1 200 OK\r\nContent-Length: 327681\r\n\r\n"
 	for name, test := range map[string]struct {
@@ -93,46 +94,6 @@ func testLongBodies(t *testing.T) {
 				t.Errorf("%d bytes received, %d of bodies; the server sent %d", got.BytesReceived, got.BodyBytes, sent)
 			}
 		})
-	}
-}
-
-// discarding is a source that implements discarder.
-type discarding struct{ *strings.Reader }
-
-func (d discarding) discard(p []byte) (int, error) { return d.Read(p) }
-
-// TestDiscardStopsAtBodyEnd checks that bytes after a discarded body are
-// detected, and that bytes after a chunk aren't discarded with it.
-func TestDiscardStopsAtBodyEnd(t *testing.T) {
-	body := strings.Repeat("x", bufferBytes+longBodyBytes)
-	for text, want := range map[string]response{
-		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body:                                {status: 200, body: 40960, persistent: true, fault: recorder.NoError},
-		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body + "more":                       {status: 200, body: 40960, fault: result.ErrorLength},
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na000\r\n" + body + "\r\n0\r\n\r\n": {status: 200, body: 40960, persistent: true, fault: recorder.NoError},
-	} {
-		r := &responseReader{}
-		for range 2 { // the second time r.long is set
-			r.attach(discarding{strings.NewReader(text)}, time.Now())
-			got := r.read(false)
-			got.excess = want.excess
-			if got != want {
-				t.Errorf("%.60q: %+v, want %+v", text, got, want)
-			}
-		}
-	}
-}
-
-// TestRepeatedHeads checks that a header section is recognized by its text,
-// whatever follows it.
-func TestRepeatedHeads(t *testing.T) {
-	const known = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
-	r := &responseReader{}
-	r.attach(strings.NewReader(known+"ok"+known+"ok"+"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\noh!"+known+"ok"), time.Now())
-	// The responses arrive together, which is a fault for all but the last.
-	for i, want := range []response{{status: 200, body: 2}, {status: 200, body: 2}, {status: 404, body: 3}, {status: 200, body: 2}} {
-		if got := r.read(false); got.status != want.status || got.body != want.body {
-			t.Errorf("response %d: %+v, want %+v", i, got, want)
-		}
 	}
 }
 

@@ -355,7 +355,7 @@ func TestTLSNeedsItsConfiguration(t *testing.T) {
 		p.Host = test.host
 		load := newLoad(t, &p, strings.Replace(test.address, "target.test", "localhost", 1), Access{TLS: &tls.Config{}})
 		want := "\r\nHost: " + strings.Replace(test.want, "target.test", "localhost", 1) + "\r\n"
-		if got := string(load.requests[0].bytes); !strings.Contains(got, want) {
+		if got := string(load.requests.Requests[0].Bytes); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package driver
+package request
 
 import (
 	"net/url"
@@ -8,11 +8,11 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// maxRedirects limits the redirects of one request.
-const maxRedirects = 10
+// MaxRedirects limits the redirects of one request.
+const MaxRedirects = 10
 
-// isRedirect reports whether a response with the status and a Location field is a redirect.
-func isRedirect(status int) bool {
+// IsRedirect reports whether a response with the status and a Location field is a redirect.
+func IsRedirect(status int) bool {
 	switch status {
 	case 301, 302, 303, 307, 308:
 		return true
@@ -20,39 +20,44 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirected returns the request that a redirect leads to (RFC 9110, section 15.4). It
+// Redirected returns the request that a redirect leads to (RFC 9110, section 15.4). It
 // returns false if the redirect leads to another server.
-func (l *Load) redirected(r *request, status int, location string) (*request, bool) {
+func (s *Set) Redirected(r *Request, status int, location string) (*Request, bool) {
 	to, err := url.Parse(location)
 	if err != nil {
 		return nil, false
 	}
-	from, err := url.Parse(r.planned.Path)
+	from, err := url.Parse(r.Planned.Path)
 	if err != nil {
 		return nil, false
 	}
 	scheme := "http"
-	if l.tlsConfigs != nil {
+	if s.plan.TLS != nil {
 		scheme = "https"
 	}
 	if to.Scheme != "" && to.Scheme != scheme ||
-		to.Host != "" && session.HostHeader(to.Host, "", false) != r.host && !slices.Contains(l.hostNames, to.Host) {
+		to.Host != "" && session.HostHeader(to.Host, "", false) != r.Host && to.Host != s.host && to.Host != s.target {
 		return nil, false
 	}
 	target := from.ResolveReference(to)
-	planned := *r.planned
+	planned := *r.Planned
 	if planned.Path = target.RequestURI(); planned.Path == "" || planned.Path[0] != '/' {
 		return nil, false
 	}
 	if to.Host != "" {
 		planned.Host = to.Host
 	}
-	if status == 303 && !r.noBody || (status == 301 || status == 302) && planned.Method == "POST" {
+	if status == 303 && !r.NoBody || (status == 301 || status == 302) && planned.Method == "POST" {
 		planned.Method, planned.Body, planned.GeneratedBytes = "", nil, 0
 		planned.Headers = slices.DeleteFunc(slices.Clone(planned.Headers), func(h session.Header) bool {
 			return len(h.Name) >= len("Content-") && strings.EqualFold(h.Name[:len("Content-")], "Content-")
 		})
 	}
-	next, err := newRequest(&planned, r.host, &l.common)
+	next, err := newRequest(&planned, r.Host, &s.common)
 	return next, err == nil
+}
+
+// Page returns the request for a path of the target, which is never written.
+func (s *Set) Page(path string) *Request {
+	return &Request{Planned: &session.PlannedRequest{Path: path}, Host: s.host}
 }

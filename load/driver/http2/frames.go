@@ -1,4 +1,4 @@
-package driver
+package http2
 
 import (
 	"encoding/binary"
@@ -28,7 +28,7 @@ type frameReader struct {
 	// that was canceled. body and padding are the bytes left of it. endData reports whether
 	// the frame ends its stream.
 	inData        bool
-	stream        *http2Stream
+	stream        *Stream
 	body, padding int
 	endData       bool
 
@@ -63,11 +63,11 @@ func parseFrame(b []byte) frame {
 
 func (f frame) has(flag byte) bool { return f.flags&flag != 0 }
 
-// read reads and handles frames until the connection ends.
-func (h *http2Connection) read() {
+// Serve reads and handles frames until the connection ends.
+func (h *Connection) Serve() {
 	for {
-		n, err := h.transport.Read(h.in.buffer[h.in.to:])
-		now := h.shared.stage.now()
+		n, err := h.Transport.Read(h.in.buffer[h.in.to:])
+		now := h.now()
 		h.mu.Lock()
 		if n > 0 && !h.broken {
 			h.lastReceived = now
@@ -89,18 +89,18 @@ func (h *http2Connection) read() {
 }
 
 // refuse closes the connection because of a connection error of the server. h.mu must be held.
-func (h *http2Connection) refuse(code errorCode) {
+func (h *Connection) refuse(code errorCode) {
 	if !h.writing && !h.broken {
 		h.reply(frameGoAway, 0, 0, 0, uint32(code))
-		_ = h.transport.SetWriteDeadline(time.Now().Add(closeWait))
-		_, _ = h.transport.Write(h.queue) // best effort: the server may have stopped reading
+		_ = h.Transport.SetWriteDeadline(time.Now().Add(goAwayWait))
+		_, _ = h.Transport.Write(h.queue) // best effort: the server may have stopped reading
 	}
 	h.fail(result.ErrorException)
 }
 
 // handleBuffered handles the buffered frames. It returns the error code to close the
 // connection with. h.mu must be held.
-func (h *http2Connection) handleBuffered() errorCode {
+func (h *Connection) handleBuffered() errorCode {
 	f := &h.in
 	for {
 		if f.inData {
@@ -164,7 +164,7 @@ func (f *frameReader) check(next frame) errorCode {
 
 // find returns an open stream, or nil if the stream was canceled. It returns false if the
 // stream can't receive frames.
-func (h *http2Connection) find(id uint32) (*http2Stream, bool) {
+func (h *Connection) find(id uint32) (*Stream, bool) {
 	if st := h.streams[id]; st != nil {
 		return st, true
 	}
@@ -177,7 +177,7 @@ func (h *http2Connection) find(id uint32) (*http2Stream, bool) {
 }
 
 // beginData starts a DATA frame and updates the flow-control windows (RFC 9113, section 6.1).
-func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
+func (h *Connection) beginData(next frame, pad []byte) errorCode {
 	f := &h.in
 	st, ok := h.find(next.stream)
 	if !ok {
@@ -209,7 +209,7 @@ func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
 		f.stream = nil
 		return codeNoError
 	}
-	st.received += int64(frameHeaderBytes + len(pad))
+	st.Received += int64(frameHeaderBytes + len(pad))
 	st.receiveWindow -= int64(next.length)
 	if st.receiveWindow < 0 {
 		return codeFlowControl
@@ -223,7 +223,7 @@ func (h *http2Connection) beginData(next frame, pad []byte) errorCode {
 
 // handleData handles the buffered part of a DATA frame. It returns false if the frame is
 // incomplete.
-func (h *http2Connection) handleData() bool {
+func (h *Connection) handleData() bool {
 	f := &h.in
 	body := min(f.body, f.to-f.from)
 	padding := min(f.padding, f.to-f.from-body)
@@ -232,7 +232,7 @@ func (h *http2Connection) handleData() bool {
 	f.padding -= padding
 	complete := f.body+f.padding == 0
 	if st := f.stream; st != nil && !st.ended {
-		st.received += int64(body + padding)
+		st.Received += int64(body + padding)
 		if fault := st.handleBody(int64(body)); fault != recorder.NoError {
 			h.cancel(st, codeProtocolError, fault)
 			f.stream = nil
@@ -245,14 +245,14 @@ func (h *http2Connection) handleData() bool {
 }
 
 // complete ends a stream whose response is complete.
-func (h *http2Connection) complete(st *http2Stream) {
-	st.lastByte = h.lastReceived
+func (h *Connection) complete(st *Stream) {
+	st.LastByte = h.lastReceived
 	h.close(st, st.complete())
 }
 
 // handleFrame handles a complete frame other than DATA. It returns the error code to
 // close the connection with.
-func (h *http2Connection) handleFrame(next frame, payload []byte) errorCode {
+func (h *Connection) handleFrame(next frame, payload []byte) errorCode {
 	if next.kind != frameHeaders && next.kind != frameContinuation {
 		h.extraReceived += int64(frameHeaderBytes + next.length)
 	}

@@ -1,9 +1,11 @@
-package driver
+package http2
 
 import (
 	"encoding/binary"
 	"runtime"
 	"slices"
+
+	"github.com/assay-dev/assay/load/driver/request"
 )
 
 func appendFrameHeader(b []byte, length int, kind, flags byte, stream uint32) []byte {
@@ -38,8 +40,8 @@ func splitHeaders(b []byte, begin int) []byte {
 }
 
 // send writes the queue, and the body of the stream's request as flow control permits.
-func (h *http2Connection) send(st *http2Stream, r *request) {
-	for body := r.text(); len(body) > 0; {
+func (h *Connection) send(st *Stream, r *request.Request) {
+	for body := r.Body(); len(body) > 0; {
 		n := h.queueBody(st, body)
 		if n == 0 {
 			h.mu.Lock()
@@ -60,7 +62,7 @@ func (h *http2Connection) send(st *http2Stream, r *request) {
 
 // queueBody queues as much of a body as the windows and the queue permit and returns its
 // length. It waits if nothing fits, and returns 0 if the stream has ended.
-func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
+func (h *Connection) queueBody(st *Stream, body []byte) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for {
@@ -76,7 +78,7 @@ func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 				flags = flagEndStream
 			}
 			h.queue = append(appendFrameHeader(h.queue, int(n), frameData, flags, st.id), body[:n]...)
-			st.sent += frameHeaderBytes + n
+			st.Sent += frameHeaderBytes + n
 			h.queuedStreams = append(h.queuedStreams, st)
 			return int(n)
 		}
@@ -88,12 +90,12 @@ func (h *http2Connection) queueBody(st *http2Stream, body []byte) int {
 		h.mu.Lock()
 		// The stream may belong to another request before unblock runs.
 		st.blocked = false
-		h.blocked = slices.DeleteFunc(h.blocked, func(other *http2Stream) bool { return other == st })
+		h.blocked = slices.DeleteFunc(h.blocked, func(other *Stream) bool { return other == st })
 	}
 }
 
 // unblock wakes the goroutines that wait to send a body. h.mu must be held.
-func (h *http2Connection) unblock() {
+func (h *Connection) unblock() {
 	for _, st := range h.blocked {
 		st.blocked = false
 		st.notify()
@@ -102,7 +104,7 @@ func (h *http2Connection) unblock() {
 }
 
 // flush writes the queue, unless another goroutine is already writing.
-func (h *http2Connection) flush() {
+func (h *Connection) flush() {
 	h.mu.Lock()
 	if h.writing || h.broken || len(h.queue) == 0 {
 		h.mu.Unlock()
@@ -110,7 +112,7 @@ func (h *http2Connection) flush() {
 	}
 	h.writing = true
 	h.mu.Unlock()
-	if h.shared.stage.load.plan.Streams > 1 {
+	if h.Streams > 1 {
 		runtime.Gosched() // lets other streams that are about to send add their requests
 	}
 	h.write()
@@ -121,31 +123,31 @@ func (h *http2Connection) flush() {
 }
 
 // flushLater writes the queue in another goroutine. h.mu must be held.
-func (h *http2Connection) flushLater() {
+func (h *Connection) flushLater() {
 	if !h.writing && !h.broken && len(h.queue) > 0 {
-		h.shared.readers.Go(h.flush)
+		h.Go(h.flush)
 	}
 }
 
 // write writes the queue once.
-func (h *http2Connection) write() {
+func (h *Connection) write() {
 	h.mu.Lock()
 	batch := h.queue
 	h.writingStreams, h.queuedStreams = h.queuedStreams, h.writingStreams[:0]
 	h.queue, h.replies = h.spare[:0], 0
-	now := h.shared.stage.now()
-	if needed := now + h.timeout(); h.writeDeadline < needed {
+	now := h.now()
+	if needed := now + h.Timeout; h.writeDeadline < needed {
 		h.writeDeadline = needed + h.slack()
-		_ = h.transport.SetWriteDeadline(h.shared.stage.start.Add(h.writeDeadline)) // fails only on a closed connection
+		_ = h.Transport.SetWriteDeadline(h.Start.Add(h.writeDeadline)) // fails only on a closed connection
 	}
 	h.mu.Unlock()
-	_, err := h.transport.Write(batch)
-	now = h.shared.stage.now()
+	_, err := h.Transport.Write(batch)
+	now = h.now()
 	h.mu.Lock()
 	h.spare = batch
 	for _, st := range h.writingStreams {
 		if st != nil {
-			st.written = now
+			st.Written = now
 		}
 	}
 	h.writingStreams = h.writingStreams[:0]
@@ -157,7 +159,7 @@ func (h *http2Connection) write() {
 }
 
 // reply queues a frame whose payload consists of numbers. h.mu must be held.
-func (h *http2Connection) reply(kind, flags byte, stream uint32, numbers ...uint32) {
+func (h *Connection) reply(kind, flags byte, stream uint32, numbers ...uint32) {
 	h.queue = appendFrameHeader(h.queue, 4*len(numbers), kind, flags, stream)
 	for _, n := range numbers {
 		h.queue = binary.BigEndian.AppendUint32(h.queue, n)

@@ -1,8 +1,6 @@
-package driver
+package response
 
-import (
-	"bytes"
-)
+import "bytes"
 
 // protocol is the start of every response.
 const protocol = "HTTP/1."
@@ -20,36 +18,41 @@ type head struct {
 	length int64
 	// chunked reports whether the body has the chunked transfer coding.
 	chunked bool
-	// persistent reports whether the server keeps the connection open, closes whether it
+	// Persistent reports whether the server keeps the connection open, closes whether it
 	// announced that it doesn't.
 	persistent, closes bool
 	// version10 reports whether the response is HTTP/1.0.
 	version10 bool
 }
 
-// responseFields holds the fields of a response that affect later requests.
-type responseFields struct {
-	location string
-	// cookies and challenges are the Set-Cookie and WWW-Authenticate fields.
-	cookies, challenges []string
+// Fields holds the fields of a response that affect later requests.
+type Fields struct {
+	Location string
+	// Cookies and challenges are the Set-Cookie and WWW-Authenticate fields.
+	Cookies, Challenges []string
 }
 
-// keep stores a field if it is one of those.
-func (n *responseFields) keep(name, value []byte) {
+// Reset forgets all fields and keeps the memory.
+func (n *Fields) Reset() {
+	*n = Fields{Cookies: n.Cookies[:0], Challenges: n.Challenges[:0]}
+}
+
+// Keep stores a field if it is one of those.
+func (n *Fields) Keep(name, value []byte) {
 	switch {
 	case equalFold(name, "location"):
-		n.location = string(value)
+		n.Location = string(value)
 	case equalFold(name, "set-cookie"):
-		n.cookies = append(n.cookies, string(value))
+		n.Cookies = append(n.Cookies, string(value))
 	case equalFold(name, "www-authenticate"):
-		n.challenges = append(n.challenges, string(value))
+		n.Challenges = append(n.Challenges, string(value))
 	}
 }
 
 // parseHead parses a status line and a header section with its empty line (RFC 9112,
 // sections 4 and 5; RFC 9110, section 5), and keeps fields in n unless it is nil. It
 // returns false if they are malformed or don't determine the length of the body.
-func parseHead(text []byte, n *responseFields) (head, bool) {
+func parseHead(text []byte, n *Fields) (head, bool) {
 	line, rest, ok := cutLine(text)
 	if !ok {
 		return head{}, false
@@ -70,7 +73,7 @@ func parseHead(text []byte, n *responseFields) (head, bool) {
 			return head{}, false
 		}
 		if n != nil {
-			n.keep(name, value)
+			n.Keep(name, value)
 		}
 	}
 	// A message with both may be an attempt at request smuggling (RFC 9112, section 6.3).
@@ -99,7 +102,7 @@ func parseStatusLine(line []byte) (head, bool) {
 		}
 		h.status = 10*h.status + int(digit-'0')
 	}
-	return h, h.status >= 100 && isText(line[reason:])
+	return h, h.status >= 100 && IsText(line[reason:])
 }
 
 // apply handles a header field. It returns false if the field is invalid.
@@ -109,7 +112,7 @@ func (h *head) apply(name, value []byte) bool {
 		if !equalFold(name, "content-length") {
 			return true
 		}
-		length, ok := parseLength(value)
+		length, ok := ParseLength(value)
 		if !ok || h.length >= 0 && h.length != length {
 			return false
 		}
@@ -163,18 +166,18 @@ func parseField(line []byte) (name, value []byte, ok bool) {
 		return nil, nil, false
 	}
 	for _, c := range line[:i] {
-		if !tokenBytes[c] {
+		if !TokenBytes[c] {
 			return nil, nil, false
 		}
 	}
-	if !isText(line[i+1:]) {
+	if !IsText(line[i+1:]) {
 		return nil, nil, false
 	}
 	return line[:i], trimSpace(line[i+1:]), true
 }
 
-// isText reports whether text has no control characters other than tabs.
-func isText(text []byte) bool {
+// IsText reports whether text has no control characters other than tabs.
+func IsText(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\t' || c == 0x7f {
 			return false
@@ -183,8 +186,8 @@ func isText(text []byte) bool {
 	return true
 }
 
-// parseLength parses a Content-Length.
-func parseLength(value []byte) (int64, bool) {
+// ParseLength parses a Content-Length.
+func ParseLength(value []byte) (int64, bool) {
 	if len(value) == 0 {
 		return 0, false
 	}
@@ -200,9 +203,9 @@ func parseLength(value []byte) (int64, bool) {
 	return length, true
 }
 
-// tokenBytes holds the bytes that a token such as a field name may contain (RFC 9110,
+// TokenBytes holds the bytes that a token such as a field name may contain (RFC 9110,
 // section 5.6.2).
-var tokenBytes = func() (set [256]bool) {
+var TokenBytes = func() (set [256]bool) {
 	for c := '0'; c <= '9'; c++ {
 		set[c] = true
 	}

@@ -1,4 +1,4 @@
-package driver
+package request
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type list struct {
 type listEntry struct {
 	path   string
 	method *listMethod
-	// length is the expected length of the body, as in request.
+	// Length is the expected length of the body, as in request.
 	length int64
 }
 
@@ -32,31 +32,31 @@ type listEntry struct {
 type listMethod struct {
 	// prefix is the method and a space. suffix is the text after the path.
 	prefix, suffix []byte
-	// fields is like request.fields, but counts from the start of suffix.
+	// Fields is like request.fields, but counts from the start of suffix.
 	fields int
 	noBody bool
-	// fieldIndexes is like request.fieldIndexes, but omits the path.
+	// FieldIndexes is like request.FieldIndexes, but omits the path.
 	fieldIndexes []int
 	name         string // the method as in session.PlannedRequest
 }
 
-// newList decodes a plan's list and adds its header fields to table, which is nil with HTTP/1.1.
-func newList(plan *session.Plan, host string, common *commonHeaders, table *http2Table) (*list, error) {
-	entries, err := requestlist.Decode(plan.RequestList)
+// newList decodes the plan's list.
+func (s *Set) newList() (*list, error) {
+	entries, err := requestlist.Decode(s.plan.RequestList)
 	if err != nil {
 		return nil, err
 	}
-	l := &list{entries: make([]listEntry, len(entries)), host: host}
+	l := &list{entries: make([]listEntry, len(entries)), host: s.host}
 	methods := map[string]*listMethod{}
 	weighted := false
 	for i, e := range entries {
 		if methods[e.Method] == nil {
-			if methods[e.Method], err = newListMethod(e.Method, host, common, table); err != nil {
+			if methods[e.Method], err = s.newListMethod(e.Method); err != nil {
 				return nil, err
 			}
 		}
 		l.entries[i] = listEntry{path: e.Path, method: methods[e.Method], length: -1}
-		if length, known := plan.Lengths[e.Path]; known && e.Method == "GET" {
+		if length, known := s.plan.Lengths[e.Path]; known && e.Method == "GET" {
 			l.entries[i].length = length
 		}
 		weighted = weighted || e.Weight != 1
@@ -72,40 +72,40 @@ func newList(plan *session.Plan, host string, common *commonHeaders, table *http
 	return l, nil
 }
 
-func newListMethod(method, host string, common *commonHeaders, table *http2Table) (*listMethod, error) {
+func (s *Set) newListMethod(method string) (*listMethod, error) {
 	m := &listMethod{prefix: []byte(method + " "), noBody: method == "HEAD"}
 	if method != "GET" {
 		m.name = method
 	}
-	r, err := newRequest(&session.PlannedRequest{Method: m.name, Path: "/"}, host, common)
+	r, err := newRequest(&session.PlannedRequest{Method: m.name, Path: "/"}, s.host, &s.common)
 	if err != nil {
 		return nil, err
 	}
-	if table != nil {
-		table.add(r, false)
-		m.fieldIndexes = r.fieldIndexes
+	if s.index != nil {
+		s.index(r, false)
+		m.fieldIndexes = r.FieldIndexes
 	}
 	before := len(m.prefix) + len("/")
-	if r.fields < before {
+	if r.Fields < before {
 		return nil, errors.New("a request without a header section") // can't happen
 	}
-	m.suffix, m.fields = r.bytes[before:], r.fields-before
+	m.suffix, m.fields = r.Bytes[before:], r.Fields-before
 	return m, nil
 }
 
 // write turns r into the request of an entry. It doesn't allocate once r.bytes is large enough.
-func (l *list) write(r *request, entry int) {
+func (l *list) write(r *Request, entry int) {
 	e := &l.entries[entry]
-	r.bytes = append(append(append(r.bytes[:0], e.method.prefix...), e.path...), e.method.suffix...)
-	r.fields = len(e.method.prefix) + len(e.path) + e.method.fields
-	r.length, r.noBody = e.length, e.method.noBody
-	r.fieldIndexes, r.ownPath = e.method.fieldIndexes, e.path
-	r.planned.Method, r.planned.Path = e.method.name, e.path
+	r.Bytes = append(append(append(r.Bytes[:0], e.method.prefix...), e.path...), e.method.suffix...)
+	r.Fields = len(e.method.prefix) + len(e.path) + e.method.fields
+	r.Length, r.NoBody = e.length, e.method.noBody
+	r.FieldIndexes, r.OwnPath = e.method.fieldIndexes, e.path
+	r.Planned.Method, r.Planned.Path = e.method.name, e.path
 }
 
-// chooser is like Load.chooser. A request that it returns is valid until the next one.
-func (l *list) chooser(sequential bool, seed uint64, connection int) func() *request {
-	r := &request{planned: &session.PlannedRequest{}, host: l.host}
+// Chooser is like Set.chooser. A request that it returns is valid until the next one.
+func (l *list) chooser(sequential bool, seed uint64, connection int) func() *Request {
+	r := &Request{Planned: &session.PlannedRequest{}, Host: l.host}
 	total := len(l.entries)
 	at := func(choice int) int { return choice }
 	if l.cumulativeWeights != nil {
@@ -114,7 +114,7 @@ func (l *list) chooser(sequential bool, seed uint64, connection int) func() *req
 	}
 	next := -1
 	random := rand.New(rand.NewPCG(seed, uint64(connection)))
-	return func() *request {
+	return func() *Request {
 		if sequential {
 			next = (next + 1) % total
 		} else {

@@ -1,10 +1,12 @@
-package driver
+package http2
 
 import (
 	"bytes"
 	"strings"
 
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/assay-dev/assay/load/driver/request"
 )
 
 const (
@@ -25,30 +27,30 @@ const (
 	emptyTablePrefix = 0x20 // sets the dynamic table's size to 0 (section 6.3)
 )
 
-// http2Table holds the header fields of a load's requests. A connection adds those that
+// Table holds the header fields of a load's requests. A connection adds those that
 // aren't in HPACK's static table to its dynamic table when it first sends them, if all of
 // them fit. From then on each takes one or two bytes.
-type http2Table struct {
+type Table struct {
 	scheme  string
-	fields  []http2Field
+	fields  []tableField
 	size    uint32
 	indexes map[hpack.HeaderField]int
 }
 
-// http2Field holds the encodings of a field: plain leaves the dynamic table alone, added adds the
+// tableField holds the encodings of a field: plain leaves the dynamic table alone, added adds the
 // field to it. Both are the same for a field in HPACK's static table, where they are its index.
-type http2Field struct {
+type tableField struct {
 	plain, added []byte
 	static       bool
 }
 
-func newHTTP2Table(scheme string) *http2Table {
-	return &http2Table{scheme: scheme, indexes: map[hpack.HeaderField]int{}}
+func NewTable(scheme string) *Table {
+	return &Table{scheme: scheme, indexes: map[hpack.HeaderField]int{}}
 }
 
-// add adds a request's fields to the table and sets the request's fieldIndexes. Without
+// Add adds a request's fields to the table and sets the request's fieldIndexes. Without
 // withPath it omits the path, for requests that differ in their path only.
-func (t *http2Table) add(r *request, withPath bool) {
+func (t *Table) Add(r *request.Request, withPath bool) {
 	for _, f := range requestFields(r, t.scheme) {
 		if f.Name == pathField && !withPath {
 			continue
@@ -63,18 +65,18 @@ func (t *http2Table) add(r *request, withPath bool) {
 				t.size += f.Size()
 			}
 		}
-		r.fieldIndexes = append(r.fieldIndexes, index)
+		r.FieldIndexes = append(r.FieldIndexes, index)
 	}
 }
 
 // requestFields returns the header fields of a request (RFC 9113, section 8.3.1), derived
 // from its HTTP/1.1 text.
-func requestFields(r *request, scheme string) []hpack.HeaderField {
-	head, lines, _ := strings.Cut(string(r.bytes[:r.fields]), "\r\n")
+func requestFields(r *request.Request, scheme string) []hpack.HeaderField {
+	head, lines, _ := strings.Cut(string(r.Bytes[:r.Fields]), "\r\n")
 	method, rest, _ := strings.Cut(head, " ")
 	path, _, _ := strings.Cut(rest, " ")
 	fields := []hpack.HeaderField{
-		{Name: ":method", Value: method}, {Name: ":scheme", Value: scheme}, {Name: ":authority", Value: r.host}, {Name: pathField, Value: path},
+		{Name: ":method", Value: method}, {Name: ":scheme", Value: scheme}, {Name: ":authority", Value: r.Host}, {Name: pathField, Value: path},
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(lines, "\r\n"), "\r\n") {
 		name, value, _ := strings.Cut(line, ":")
@@ -88,7 +90,7 @@ func requestFields(r *request, scheme string) []hpack.HeaderField {
 }
 
 // encodeField encodes a field for both uses.
-func encodeField(f hpack.HeaderField) http2Field {
+func encodeField(f hpack.HeaderField) tableField {
 	encode := func(room uint32) []byte {
 		var b bytes.Buffer
 		e := hpack.NewEncoder(&b)
@@ -100,14 +102,14 @@ func encodeField(f hpack.HeaderField) http2Field {
 		_ = e.WriteField(f) // a bytes.Buffer returns no errors
 		return b.Bytes()
 	}
-	field := http2Field{plain: encode(0), added: encode(tableBytes)}
+	field := tableField{plain: encode(0), added: encode(tableBytes)}
 	field.static = field.plain[0]&indexedPrefix != 0
 	return field
 }
 
 // fieldEncoder encodes the header fields of a connection's requests (RFC 7541).
 type fieldEncoder struct {
-	table *http2Table
+	table *Table
 	// added holds, for each of the load's fields, the number of entries in the connection's
 	// dynamic table just after the field was added, or 0 if it hasn't been. count is the
 	// current number of entries.
@@ -118,7 +120,7 @@ type fieldEncoder struct {
 	full, announceEmpty bool
 }
 
-func (e *fieldEncoder) init(t *http2Table) {
+func (e *fieldEncoder) init(t *Table) {
 	e.table, e.added = t, make([]uint32, len(t.fields))
 	e.full = t.size > tableBytes
 }
@@ -133,18 +135,18 @@ func (e *fieldEncoder) setTableSize(size uint32) {
 
 // append appends the encoded header section of a request. extra holds further fields as
 // HTTP/1.1 header lines.
-func (e *fieldEncoder) append(b []byte, r *request, extra []byte) []byte {
+func (e *fieldEncoder) append(b []byte, r *request.Request, extra []byte) []byte {
 	if e.announceEmpty {
 		b, e.announceEmpty = append(b, emptyTablePrefix), false
 	}
-	if r.fieldIndexes == nil { // a redirect made this request
+	if r.FieldIndexes == nil { // a redirect made this request
 		for _, f := range requestFields(r, e.table.scheme) {
 			b = appendField(b, f.Name, f.Value)
 		}
 	}
-	for i, index := range r.fieldIndexes {
-		if i == pseudoFields && r.ownPath != "" {
-			b = appendText(append(b, pathIndex), r.ownPath)
+	for i, index := range r.FieldIndexes {
+		if i == pseudoFields && r.OwnPath != "" {
+			b = appendText(append(b, pathIndex), r.OwnPath)
 		}
 		switch f := &e.table.fields[index]; {
 		case f.static || e.full:

@@ -1,10 +1,11 @@
-package driver
+package http2
 
 import (
 	"bytes"
 	"encoding/binary"
 	"net"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -21,13 +24,27 @@ type nowhere struct{ net.Conn }
 func (nowhere) Write(b []byte) (int, error)      { return len(b), nil }
 func (nowhere) Close() error                     { return nil }
 func (nowhere) SetLinger(int) error              { return nil }
-func (nowhere) hasEnded() bool                   { return false }
 func (nowhere) SetWriteDeadline(time.Time) error { return nil }
 
+// frameWriter writes the frames of a server.
+type frameWriter struct {
+	*http2.Framer
+	text bytes.Buffer
+	hpack.Encoder
+}
+
+func (p *frameWriter) head(id uint32, end bool, fields ...string) {
+	p.text.Reset()
+	for i := 0; i < len(fields); i += 2 {
+		_ = p.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
+	}
+	_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: p.text.Bytes(), EndHeaders: true, EndStream: end})
+}
+
 // answered returns the bytes that a server writes in write.
-func answered(write func(p *peer)) []byte {
+func answered(write func(p *frameWriter)) []byte {
 	var b bytes.Buffer
-	p := &peer{Framer: http2.NewFramer(&b, nil)}
+	p := &frameWriter{Framer: http2.NewFramer(&b, nil)}
 	p.Encoder = *hpack.NewEncoder(&p.text)
 	p.AllowIllegalWrites = true
 	_ = p.WriteSettings()
@@ -39,35 +56,35 @@ func answered(write func(p *peer)) []byte {
 // pieces. A response that it accepts must be accepted by x/net's reader too, and
 // no input may make it keep more than its limits.
 func FuzzHTTP2(f *testing.F) {
-	for _, write := range []func(p *peer){
-		func(p *peer) { p.head(1, true, ":status", "204") },
-		func(p *peer) {
+	for _, write := range []func(p *frameWriter){
+		func(p *frameWriter) { p.head(1, true, ":status", "204") },
+		func(p *frameWriter) {
 			p.head(1, false, ":status", "200", "content-length", "2")
 			_ = p.WriteData(1, true, []byte("ok"))
 		},
-		func(p *peer) {
+		func(p *frameWriter) {
 			p.head(1, false, ":status", "103")
 			p.head(1, false, ":status", "200")
 			p.head(1, true, "a", "b")
 		},
-		func(p *peer) {
+		func(p *frameWriter) {
 			p.head(1, false, ":status", "200")
 			_ = p.WriteDataPadded(1, true, []byte("ok"), make([]byte, 3))
 		},
-		func(p *peer) {
+		func(p *frameWriter) {
 			_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: []byte{0x88}})
 			_ = p.WriteContinuation(1, true, nil)
 		},
-		func(p *peer) { _ = p.WriteGoAway(0, 0, nil) },
-		func(p *peer) {
+		func(p *frameWriter) { _ = p.WriteGoAway(0, 0, nil) },
+		func(p *frameWriter) {
 			_ = p.WriteRSTStream(1, 8)
 			_ = p.WritePing(false, [8]byte{})
 			_ = p.WriteWindowUpdate(1, 7)
 		},
-		func(p *peer) {
+		func(p *frameWriter) {
 			_ = p.WriteSettings(http2.Setting{ID: 1}, http2.Setting{ID: 4, Val: 9}, http2.Setting{ID: 5, Val: 16384})
 		},
-		func(p *peer) { _ = p.WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2}) },
+		func(p *frameWriter) { _ = p.WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2}) },
 	} {
 		f.Add(answered(write), uint16(1))
 		f.Add(answered(write), uint16(1000))
@@ -88,22 +105,26 @@ func FuzzHTTP2(f *testing.F) {
 // response is complete.
 func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 	t.Helper()
-	table := newHTTP2Table("http")
-	r := &request{bytes: []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), fields: 25, host: "a"}
-	table.add(r, true)
-	plan := &session.Plan{Streams: 1, TimeoutMicroseconds: 1_000_000}
-	s := newShared(&Stage{load: &Load{plan: plan, table: table}, start: time.Now()}, 0)
-	link := &connection{transport: nowhere{}}
-	link.reader.space()
-	h := newHTTP2Connection(s, link)
+	table := NewTable("http")
+	plan := &session.Plan{Streams: 1, TimeoutMicroseconds: 1_000_000, Requests: []session.PlannedRequest{{Path: "/", Weight: 1}}}
+	set, err := request.NewSet(plan, "a", nil, table.Add)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := set.Requests[0]
+	none := func() {}
+	h := New(Config{
+		Transport: nowhere{}, Table: table, Buffer: make([]byte, response.BufferBytes), Start: time.Now(), Timeout: time.Second, Streams: 1,
+		Go: func(func()) {}, Retired: none, Closed: func(bool) {},
+	})
 	defer func() {
 		h.mu.Lock()
 		h.timer.Stop()
 		h.mu.Unlock()
 	}()
-	st := newHTTP2Stream()
+	st := NewStream()
 	st.begin(r, 0, nil)
-	if !h.start(st, nil, &recorder.Outcome{}) {
+	if !h.start(st, nil) {
 		t.Fatal("the connection accepts no request")
 	}
 	h.mu.Lock()
@@ -123,7 +144,7 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 			t.Fatalf("%d bytes of a head, %d to be written", len(h.in.block), len(h.queue))
 		}
 	}
-	return st.response.status, st.ended && st.response.fault == recorder.NoError
+	return st.Response.Status, st.ended && st.Response.Fault == recorder.NoError
 }
 
 // readByNet returns the same with x/net's reader: the status of the last header
@@ -159,17 +180,17 @@ func TestHTTP2Fields(t *testing.T) {
 		"room": {10, false}, "no room": {5000, false}, "a table of nothing": {10, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table := newHTTP2Table("https")
-			var requests []*request
+			table := NewTable("https")
+			plan := &session.Plan{Host: "a.test"}
 			for _, path := range []string{"/", "/a", "/b"} {
-				planned := &session.PlannedRequest{Path: path, Headers: []session.Header{{Name: "X-" + path[1:] + "Y", Value: string(bytes.Repeat([]byte("z"), test.value))}}}
-				r, err := newRequest(planned, "a.test", &commonHeaders{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				table.add(r, true)
-				requests = append(requests, r)
+				header := session.Header{Name: "X-" + path[1:] + "Y", Value: strings.Repeat("z", test.value)}
+				plan.Requests = append(plan.Requests, session.PlannedRequest{Path: path, Headers: []session.Header{header}})
 			}
+			set, err := request.NewSet(plan, "a.test:443", nil, table.Add)
+			if err != nil {
+				t.Fatal(err)
+			}
+			requests := set.Requests
 			var e fieldEncoder
 			e.init(table)
 			decoder := hpack.NewDecoder(tableBytes, nil)
@@ -190,8 +211,8 @@ func TestHTTP2Fields(t *testing.T) {
 							t.Fatalf("round %d: got %v, want %v", round, fields, want)
 						}
 					}
-					if sizes[r.planned.Path] = len(block); round == 2 && name == "room" && len(block) > 25 {
-						t.Errorf("%s takes %d bytes", r.planned.Path, len(block))
+					if sizes[r.Planned.Path] = len(block); round == 2 && name == "room" && len(block) > 25 {
+						t.Errorf("%s takes %d bytes", r.Planned.Path, len(block))
 					}
 				}
 			}

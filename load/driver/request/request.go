@@ -1,10 +1,9 @@
-package driver
+package request
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/session"
@@ -13,39 +12,39 @@ import (
 // maxJoinedBytes limits a body that is written together with its header section.
 const maxJoinedBytes = 64 << 10
 
-// request is a request as text, ready to be written.
-type request struct {
-	// bytes is the header section and, unless it is long, the body. Headers that differ each
+// Request is a request as text, ready to be written.
+type Request struct {
+	// Bytes is the header section and, unless it is long, the body. Headers that differ each
 	// time are inserted at the offset fields, before the empty line.
-	bytes  []byte
-	fields int
-	index  int // among the requests of the plan
-	// body is a long body, which isn't part of bytes.
-	body []byte
-	// length is the required length of the response's body, or -1 if any length is accepted.
-	length int64
-	// noBody reports whether responses have no body whatever their fields say, as for HEAD.
-	noBody bool
+	Bytes  []byte
+	Fields int
+	Index  int // among the requests of the plan
+	// LongBody is a long body, which isn't part of bytes.
+	LongBody []byte
+	// Length is the required length of the response's body, or -1 if any length is accepted.
+	Length int64
+	// NoBody reports whether responses have no body whatever their fields say, as for HEAD.
+	NoBody bool
 	// statuses are the status codes of success. If it is empty, 200 to 399 are.
 	statuses []int
-	// planned is the request in the plan, host its Host header.
-	planned *session.PlannedRequest
-	host    string
-	// fieldIndexes are the indexes of the request's header fields in the load's table for
+	// Planned is the request in the plan, host its Host header.
+	Planned *session.PlannedRequest
+	Host    string
+	// FieldIndexes are the indexes of the request's header fields in the load's table for
 	// HTTP/2, starting with the pseudo-header fields. It is nil if they aren't in the table.
-	// ownPath is the path if it isn't in the table.
-	fieldIndexes []int
-	ownPath      string
-	// elements are the further requests of the page whose document this is.
-	elements []*request
+	// OwnPath is the path if it isn't in the table.
+	FieldIndexes []int
+	OwnPath      string
+	// Elements are the further requests of the page whose document this is.
+	Elements []*Request
 }
 
-// text returns the request's body.
-func (r *request) text() []byte {
-	if len(r.body) > 0 {
-		return r.body
+// Body returns the request's body.
+func (r *Request) Body() []byte {
+	if len(r.LongBody) > 0 {
+		return r.LongBody
 	}
-	return r.bytes[r.fields+len("\r\n"):]
+	return r.Bytes[r.Fields+len("\r\n"):]
 }
 
 // commonHeaders holds what all requests of a load have in common.
@@ -58,7 +57,7 @@ type commonHeaders struct {
 }
 
 // newRequest returns a request of a plan that has passed its checks.
-func newRequest(planned *session.PlannedRequest, host string, common *commonHeaders) (*request, error) {
+func newRequest(planned *session.PlannedRequest, host string, common *commonHeaders) (*Request, error) {
 	if planned.Host != "" {
 		host = planned.Host
 	}
@@ -100,21 +99,21 @@ func newRequest(planned *session.PlannedRequest, host string, common *commonHead
 	} else {
 		field("Connection", "close")
 	}
-	r := &request{
-		fields: len(text), length: planned.Length, noBody: method == "HEAD", statuses: planned.Statuses, planned: planned, host: host,
+	r := &Request{
+		Fields: len(text), Length: planned.Length, NoBody: method == "HEAD", statuses: planned.Statuses, Planned: planned, Host: host,
 	}
 	text = append(text, "\r\n"...)
 	if len(body) <= maxJoinedBytes {
 		text = append(text, body...)
 	} else {
-		r.body = body
+		r.LongBody = body
 	}
-	r.bytes = text
+	r.Bytes = text
 	return r, nil
 }
 
-// succeeds reports whether status is a status code of success.
-func (r *request) succeeds(status int) bool {
+// Succeeds reports whether status is a status code of success.
+func (r *Request) Succeeds(status int) bool {
 	if len(r.statuses) == 0 {
 		return 200 <= status && status <= 399
 	}
@@ -127,28 +126,4 @@ func generate(length int64) []byte {
 	bytes := make([]byte, length)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(bytes) // never fails
 	return bytes
-}
-
-// chooser returns a function that returns the requests of a connection one after the
-// other: in the plan's order, or drawn by weight. The random sequence depends on the
-// plan's seed and the connection's number only.
-func (l *Load) chooser(connection int) func() *request {
-	if l.list != nil {
-		return l.list.chooser(l.plan.Sequential, l.plan.Seed, connection)
-	}
-	total := l.cumulativeWeights[len(l.cumulativeWeights)-1]
-	at := func(choice int) *request { return l.requests[sort.SearchInts(l.cumulativeWeights, choice+1)] }
-	switch {
-	case len(l.requests) == 1:
-		return func() *request { return l.requests[0] }
-	case l.plan.Sequential:
-		next := -1
-		return func() *request {
-			next = (next + 1) % total
-			return at(next)
-		}
-	default:
-		random := rand.New(rand.NewPCG(l.plan.Seed, uint64(connection)))
-		return func() *request { return at(random.IntN(total)) }
-	}
 }

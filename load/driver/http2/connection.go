@@ -1,12 +1,18 @@
-package driver
+// Package http2 makes requests on the streams of HTTP/2 connections (RFC 9113, and RFC 7541 for header sections). It neither opens
+// connections nor decides when requests are made.
+package http2
 
 import (
 	"encoding/binary"
 	"math"
+	"net"
 	"sync"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/driver/fault"
+	"github.com/assay-dev/assay/load/driver/request"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -21,6 +27,9 @@ const (
 	// frameHeaderBytes is the length of a frame header (section 4.1).
 	frameHeaderBytes = 9
 
+	// goAwayWait limits the writing of a last frame to a server that broke the protocol.
+	goAwayWait = 20 * time.Millisecond
+
 	// queueBytes is the queue length from which bodies wait until it has been written.
 	queueBytes = 64 << 10
 	// maxReplies limits the replies to the server's frames that wait to be written.
@@ -29,10 +38,6 @@ const (
 	// still arrive.
 	maxCanceled = 256
 )
-
-// lastStream is the highest stream number. A connection takes no more requests once it is
-// used (section 5.1.1).
-var lastStream uint32 = math.MaxInt32
 
 // The types and flags of frames (RFC 9113, section 6).
 const (
@@ -57,18 +62,46 @@ const (
 	preface                                                                     = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
-// http2Connection is an open HTTP/2 connection. A stream appends its request to the queue
+// Config holds what a connection needs.
+type Config struct {
+	// Transport is the open connection. CloseNotify announces its end, as TLS does; it is nil without TLS.
+	Transport   Transport
+	CloseNotify func() error
+	Table       *Table
+	// Buffer is what the transport is read into. It must hold the longest frame.
+	Buffer []byte
+	// Start is the time that all times count from, Timeout the time that a request may take.
+	Start   time.Time
+	Timeout time.Duration
+	// Streams is the number of streams that are used at the same time.
+	Streams int
+	// LastStream is the highest stream number. A connection takes no more requests once it is used (section 5.1.1). It is 0 for the
+	// highest that there is.
+	LastStream uint32
+	// Go runs a function in a goroutine.
+	Go func(func())
+	// Retired is called when the connection takes no more requests, Closed when it has closed the transport. answered reports
+	// whether there was a complete response. Both may be called during any call of a method.
+	Retired func()
+	Closed  func(answered bool)
+}
+
+// Transport is a connection that frames are written to and read from.
+type Transport interface {
+	net.Conn
+	// SetLinger is like the method of net.TCPConn.
+	SetLinger(seconds int) error
+}
+
+// Connection is an open HTTP/2 connection. A stream appends its request to the queue
 // and waits for the response. The first goroutine to flush writes the queue for all, so
 // that requests made at the same time leave in one write.
-type http2Connection struct {
-	shared    *sharedConnection
-	link      *connection
-	transport transport
-	table     *http2Table
-	in        frameReader
+type Connection struct {
+	Config
+	in frameReader
 
 	mu      sync.Mutex // guards the fields below
-	streams map[uint32]*http2Stream
+	streams map[uint32]*Stream
 	// next is the number of the next stream.
 	next uint32
 	// retired reports whether new requests are refused, broken whether the transport is
@@ -83,10 +116,10 @@ type http2Connection struct {
 	// queuedStreams are the streams with bytes in the queue and writingStreams those with
 	// bytes in the current write. An entry is nil if its stream has ended since.
 	queue, spare                  []byte
-	queuedStreams, writingStreams []*http2Stream
+	queuedStreams, writingStreams []*Stream
 	writing                       bool
 	replies                       int
-	blocked                       []*http2Stream
+	blocked                       []*Stream
 	sendWindow, peerWindow        int64
 	receiveWindow                 int64
 	fields                        fieldEncoder
@@ -102,16 +135,18 @@ type http2Connection struct {
 	lastReceived time.Duration
 }
 
-// newHTTP2Connection starts HTTP/2 on an open transport: it queues the preface, the
-// settings and a window update.
-func newHTTP2Connection(s *sharedConnection, link *connection) *http2Connection {
-	h := &http2Connection{
-		shared: s, link: link, transport: link.transport, table: s.stage.load.table,
-		streams: map[uint32]*http2Stream{}, next: 1,
+// New starts HTTP/2 on an open transport: it queues the preface, the settings and a window update. The caller must run
+// serve in a goroutine.
+func New(c Config) *Connection {
+	h := &Connection{
+		Config: c, streams: map[uint32]*Stream{}, next: 1,
 		sendWindow: initialWindow, peerWindow: initialWindow, receiveWindow: receiveWindow,
 	}
-	h.fields.init(h.table)
-	h.in.init(link.reader.space())
+	if h.LastStream == 0 {
+		h.LastStream = math.MaxInt32
+	}
+	h.fields.init(h.Table)
+	h.in.init(h.Buffer)
 	h.timer = time.AfterFunc(math.MaxInt64, h.expire)
 	h.timer.Stop()
 	h.queue = append(h.queue, preface...)
@@ -125,29 +160,44 @@ func newHTTP2Connection(s *sharedConnection, link *connection) *http2Connection 
 	return h
 }
 
+// now returns the time since the start.
+func (h *Connection) now() time.Duration { return time.Since(h.Start) }
+
+// RoundTrip makes a request on a stream, which began at begin, and waits for the end of the response. extra holds header lines that
+// the request has only this time. Fields of the response are kept in fields unless it is nil. RoundTrip returns false if the
+// connection takes no more requests.
+func (h *Connection) RoundTrip(st *Stream, r *request.Request, begin time.Duration, extra []byte, fields *response.Fields) bool {
+	st.begin(r, begin, fields)
+	if !h.start(st, extra) {
+		return false
+	}
+	h.send(st, r)
+	h.await(st)
+	return true
+}
+
 // start opens a stream and queues its request's header section with the extra fields. It
 // returns false if the connection takes no more requests.
-func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outcome) bool {
+func (h *Connection) start(st *Stream, extra []byte) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.retired || h.broken {
 		return false
 	}
-	o.Reused = o.Reused || !o.Opened
 	st.id, st.sendWindow = h.next, h.peerWindow
 	h.streams[st.id] = st
-	if h.next += 2; h.next > lastStream {
+	if h.next += 2; h.next > h.LastStream {
 		h.retire()
 	}
 	begin := len(h.queue)
 	flags := byte(flagEndHeaders)
-	if len(st.request.text()) == 0 {
+	if len(st.request.Body()) == 0 {
 		flags |= flagEndStream
 	}
 	h.queue = appendFrameHeader(h.queue, 0, frameHeaders, flags, st.id)
 	h.queue = h.fields.append(h.queue, st.request, extra)
 	h.queue = splitHeaders(h.queue, begin)
-	st.sent = int64(len(h.queue) - begin)
+	st.Sent = int64(len(h.queue) - begin)
 	h.queuedStreams = append(h.queuedStreams, st)
 	if !h.watched {
 		h.watched = true
@@ -157,7 +207,7 @@ func (h *http2Connection) start(st *http2Stream, extra []byte, o *recorder.Outco
 }
 
 // await waits until the stream has ended.
-func (h *http2Connection) await(st *http2Stream) {
+func (h *Connection) await(st *Stream) {
 	for {
 		// It may have ended while its body was sent.
 		h.mu.Lock()
@@ -171,10 +221,10 @@ func (h *http2Connection) await(st *http2Stream) {
 }
 
 // expire cancels the requests that have timed out.
-func (h *http2Connection) expire() {
+func (h *Connection) expire() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now, timeout := h.shared.stage.now(), h.timeout()
+	now, timeout := h.now(), h.Timeout
 	earliest := time.Duration(math.MaxInt64)
 	for _, st := range h.streams {
 		if now-st.began <= timeout {
@@ -192,21 +242,19 @@ func (h *http2Connection) expire() {
 	h.flushLater()
 }
 
-func (h *http2Connection) timeout() time.Duration { return h.shared.stage.load.timeout() }
-
 // slack returns the time beyond its timeout at which a request is canceled. A response
 // that completes within the slack still counts as timed out.
-func (h *http2Connection) slack() time.Duration {
-	return min(h.timeout()/20, 50*time.Millisecond)
+func (h *Connection) slack() time.Duration {
+	return min(h.Timeout/20, 50*time.Millisecond)
 }
 
 // until returns the time left until a request that began at begin is canceled.
-func (h *http2Connection) until(begin time.Duration) time.Duration {
-	return begin + h.timeout() + h.slack() - h.shared.stage.now()
+func (h *Connection) until(begin time.Duration) time.Duration {
+	return begin + h.Timeout + h.slack() - h.now()
 }
 
 // cancel ends a stream whose response is incomplete and resets it. h.mu must be held.
-func (h *http2Connection) cancel(st *http2Stream, code errorCode, fault result.ErrorKind) {
+func (h *Connection) cancel(st *Stream, code errorCode, fault result.ErrorKind) {
 	id := st.id
 	h.close(st, fault)
 	if !h.broken {
@@ -215,28 +263,28 @@ func (h *http2Connection) cancel(st *http2Stream, code errorCode, fault result.E
 }
 
 // reset queues a RST_STREAM frame for the stream. h.mu must be held.
-func (h *http2Connection) reset(id uint32, code errorCode) {
+func (h *Connection) reset(id uint32, code errorCode) {
 	h.canceled[h.canceledNext] = id
 	h.canceledNext = (h.canceledNext + 1) % maxCanceled
 	h.reply(frameRSTStream, 0, id, uint32(code))
 }
 
 // close ends a stream. h.mu must be held.
-func (h *http2Connection) close(st *http2Stream, fault result.ErrorKind) {
+func (h *Connection) close(st *Stream, fault result.ErrorKind) {
 	delete(h.streams, st.id)
-	for _, streams := range [][]*http2Stream{h.queuedStreams, h.writingStreams} {
+	for _, streams := range [][]*Stream{h.queuedStreams, h.writingStreams} {
 		for i := range streams {
 			if streams[i] == st {
 				streams[i] = nil // the stream is about to be reused for another request
 			}
 		}
 	}
-	st.response.fault = fault
+	st.Response.Fault = fault
 	if fault == recorder.NoError {
 		h.answered = true
 	}
-	st.sent += h.extraSent
-	st.received += h.extraReceived
+	st.Sent += h.extraSent
+	st.Received += h.extraReceived
 	h.extraSent, h.extraReceived = 0, 0
 	st.ended = true
 	st.notify()
@@ -247,21 +295,21 @@ func (h *http2Connection) close(st *http2Stream, fault result.ErrorKind) {
 
 // retire makes the connection refuse new requests. It closes the transport if no stream
 // is open. h.mu must be held.
-func (h *http2Connection) retire() {
+func (h *Connection) retire() {
 	if h.retired {
 		return
 	}
 	h.retired = true
-	h.shared.retire(h)
+	h.Retired()
 	if len(h.streams) == 0 && !h.broken {
 		h.closeTransport()
 	}
 }
 
 // fail closes the connection and ends all of its streams with fault. h.mu must be held.
-func (h *http2Connection) fail(fault result.ErrorKind) {
+func (h *Connection) fail(fault result.ErrorKind) {
 	if !h.broken {
-		_ = h.transport.SetLinger(0) // resets the connection, so that neither side keeps its port
+		_ = h.Transport.SetLinger(0) // resets the connection, so that neither side keeps its port
 		h.closeTransport()
 	}
 	for _, st := range h.streams {
@@ -270,25 +318,25 @@ func (h *http2Connection) fail(fault result.ErrorKind) {
 }
 
 // closeTransport closes the transport, which ends the reader. h.mu must be held.
-func (h *http2Connection) closeTransport() {
+func (h *Connection) closeTransport() {
 	h.broken, h.retired = true, true
 	h.timer.Stop()
 	h.unblock()
-	_ = h.transport.Close() // whatever had to be written has been
-	h.shared.ended(h, h.answered)
+	_ = h.Transport.Close() // whatever had to be written has been
+	h.Closed(h.answered)
 }
 
-// end closes the connection gracefully when no stream is open: with GOAWAY and, over TLS,
+// End closes the connection gracefully when no stream is open: with GOAWAY and, over TLS,
 // close_notify.
-func (h *http2Connection) end() {
+func (h *Connection) End() {
 	h.mu.Lock()
 	if !h.broken {
 		h.reply(frameGoAway, 0, 0, 0, uint32(codeNoError))
 	}
 	h.mu.Unlock()
 	h.flush()
-	if s, ok := h.transport.(*tlsTransport); ok {
-		_ = s.CloseWrite() // the server may have closed its side already
+	if h.CloseNotify != nil {
+		_ = h.CloseNotify() // the server may have closed its side already
 	}
 	h.mu.Lock()
 	if !h.broken {
@@ -298,6 +346,6 @@ func (h *http2Connection) end() {
 }
 
 // faultOf returns the kind of error of a broken connection.
-func (h *http2Connection) faultOf(err error) result.ErrorKind {
-	return faultAfterHandshake(faultOf(err), !h.answered)
+func (h *Connection) faultOf(err error) result.ErrorKind {
+	return fault.AfterHandshake(fault.Broken(err), !h.answered)
 }

@@ -1,9 +1,10 @@
-package driver
+package http2
 
 import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/load/driver/response"
 	"github.com/assay-dev/assay/load/recorder"
 )
 
@@ -11,8 +12,8 @@ import (
 // 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE).
 const maxHeadBytes = 64 << 10
 
-// http2Head is the part of a header section that the reader needs.
-type http2Head struct {
+// responseHead is the part of a header section that the reader needs.
+type responseHead struct {
 	// status is the status code, or 0 if there is none.
 	status int
 	length int64 // Content-Length, or -1 if there is none
@@ -25,8 +26,8 @@ type headDecoder struct {
 	// The fields below belong to the current section. regular reports whether a regular
 	// field has been decoded, after which no pseudo-header field may come. wrong reports
 	// whether the section is malformed.
-	head    http2Head
-	fields  *responseFields
+	head    responseHead
+	fields  *response.Fields
 	size    uint32
 	regular bool
 	wrong   bool
@@ -39,15 +40,15 @@ func (d *headDecoder) init() {
 
 // decode decodes a header section and keeps fields in n unless it is nil. wrong reports a
 // malformed section. An error means that later sections can't be decoded either.
-func (d *headDecoder) decode(block []byte, n *responseFields) (head http2Head, wrong bool, err error) {
+func (d *headDecoder) decode(block []byte, n *response.Fields) (head responseHead, wrong bool, err error) {
 	if n == nil && d.last.repeats(block) {
 		return d.last.head, d.last.wrong, nil
 	}
 	if err := d.catchUp(); err != nil {
-		return http2Head{}, false, err
+		return responseHead{}, false, err
 	}
 	if err := d.decodeFields(block, n); err != nil {
-		return http2Head{}, false, err
+		return responseHead{}, false, err
 	}
 	d.last.set(block, d.head, d.wrong)
 	return d.head, d.wrong, nil
@@ -63,8 +64,8 @@ func (d *headDecoder) catchUp() error {
 	return nil
 }
 
-func (d *headDecoder) decodeFields(block []byte, n *responseFields) error {
-	d.head, d.fields, d.size, d.regular, d.wrong = http2Head{length: -1}, n, 0, false, false
+func (d *headDecoder) decodeFields(block []byte, n *response.Fields) error {
+	d.head, d.fields, d.size, d.regular, d.wrong = responseHead{length: -1}, n, 0, false, false
 	if _, err := d.decoder.Write(block); err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (d *headDecoder) field(f hpack.HeaderField) {
 	d.regular = true
 	switch f.Name {
 	case "content-length":
-		length, ok := parseLength([]byte(f.Value))
+		length, ok := response.ParseLength([]byte(f.Value))
 		if !ok || d.head.length >= 0 && d.head.length != length {
 			d.wrong = true
 		}
@@ -96,12 +97,12 @@ func (d *headDecoder) field(f hpack.HeaderField) {
 	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
 		d.wrong = true // connection-specific fields are malformed (section 8.2.2)
 	default:
-		if !isFieldName(f.Name) || !isText([]byte(f.Value)) {
+		if !isFieldName(f.Name) || !response.IsText([]byte(f.Value)) {
 			d.wrong = true
 			return
 		}
 		if d.fields != nil {
-			d.fields.keep([]byte(f.Name), []byte(f.Value))
+			d.fields.Keep([]byte(f.Name), []byte(f.Value))
 		}
 	}
 }
@@ -122,7 +123,7 @@ func (d *headDecoder) setStatus(value string) bool {
 // isFieldName reports whether name is a valid field name in HTTP/2, which has no uppercase letters.
 func isFieldName(name string) bool {
 	for i := range len(name) {
-		if c := name[i]; !tokenBytes[c] || 'A' <= c && c <= 'Z' {
+		if c := name[i]; !response.TokenBytes[c] || 'A' <= c && c <= 'Z' {
 			return false
 		}
 	}
@@ -130,7 +131,7 @@ func isFieldName(name string) bool {
 }
 
 // handleHeaders handles a HEADERS frame (section 6.2).
-func (h *http2Connection) handleHeaders(next frame, payload []byte) errorCode {
+func (h *Connection) handleHeaders(next frame, payload []byte) errorCode {
 	f := &h.in
 	f.size = int64(frameHeaderBytes + next.length)
 	if next.has(flagPadded) {
@@ -145,8 +146,8 @@ func (h *http2Connection) handleHeaders(next frame, payload []byte) errorCode {
 		}
 		payload = payload[5:]
 	}
-	if st := h.streams[next.stream]; st != nil && st.received == 0 {
-		st.firstByte = h.lastReceived
+	if st := h.streams[next.stream]; st != nil && st.Received == 0 {
+		st.FirstByte = h.lastReceived
 	}
 	f.endStream, f.continuations = next.has(flagEndStream), 0
 	if next.has(flagEndHeaders) {
@@ -158,7 +159,7 @@ func (h *http2Connection) handleHeaders(next frame, payload []byte) errorCode {
 }
 
 // handleContinuation handles a CONTINUATION frame (section 6.10).
-func (h *http2Connection) handleContinuation(next frame, payload []byte) errorCode {
+func (h *Connection) handleContinuation(next frame, payload []byte) errorCode {
 	f := &h.in
 	f.size += int64(frameHeaderBytes + next.length)
 	f.block = append(f.block, payload...)
@@ -173,12 +174,12 @@ func (h *http2Connection) handleContinuation(next frame, payload []byte) errorCo
 }
 
 // handleFieldSection handles a complete header or trailer section of a stream.
-func (h *http2Connection) handleFieldSection(id uint32, block []byte) errorCode {
+func (h *Connection) handleFieldSection(id uint32, block []byte) errorCode {
 	st, ok := h.find(id)
 	if !ok {
 		return codeStreamClosed
 	}
-	var n *responseFields
+	var n *response.Fields
 	if st != nil && !st.hasHead {
 		n = st.fields
 	}
@@ -190,7 +191,7 @@ func (h *http2Connection) handleFieldSection(id uint32, block []byte) errorCode 
 		h.extraReceived += h.in.size
 		return codeNoError
 	}
-	st.received += h.in.size
+	st.Received += h.in.size
 	fault := result.ErrorException
 	if !wrong {
 		fault = st.handleHead(&head, h.in.endStream)

@@ -1,4 +1,4 @@
-package driver
+package response
 
 import (
 	"bytes"
@@ -13,22 +13,22 @@ import (
 )
 
 // readOne reads one response from a source that ends after it.
-func readOne(source io.Reader, head bool) (response, *responseReader) {
-	r := &responseReader{}
-	r.attach(source, time.Now())
-	return r.read(head), r
+func readOne(source io.Reader, head bool) (Response, *Reader) {
+	r := &Reader{}
+	r.Attach(source, time.Now())
+	return r.Read(head), r
 }
 
 func TestResponseReader(t *testing.T) {
 	const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-	ok := func(status int, body int64, persistent bool) response {
-		return response{status: status, body: body, persistent: persistent, fault: recorder.NoError}
+	ok := func(status int, body int64, persistent bool) Response {
+		return Response{Status: status, Body: body, Persistent: persistent, Fault: recorder.NoError}
 	}
-	bad := func(fault result.ErrorKind) response { return response{fault: fault} }
+	bad := func(fault result.ErrorKind) Response { return Response{Fault: fault} }
 	for _, test := range []struct {
 		name, text string
 		head       bool
-		want       response
+		want       Response
 	}{
 		{"length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", false, ok(200, 5, true)},
 		{"length in other letters", "HTTP/1.1 200 OK\r\ncontent-LENGTH:5 \t\r\n\r\nhello", false, ok(200, 5, true)},
@@ -74,12 +74,12 @@ func TestResponseReader(t *testing.T) {
 				"byte by byte": iotest.OneByteReader(bytes.NewReader([]byte(test.text))),
 			} {
 				got, r := readOne(source, test.head)
-				got.excess = 0
+				got.Excess = 0
 				if got != test.want {
 					t.Errorf("%s: got %+v, want %+v", way, got, test.want)
 				}
-				if got.fault == recorder.NoError && r.received != int64(len(test.text)) {
-					t.Errorf("%s: %d bytes received of %d", way, r.received, len(test.text))
+				if got.Fault == recorder.NoError && r.Received != int64(len(test.text)) {
+					t.Errorf("%s: %d bytes received of %d", way, r.Received, len(test.text))
 				}
 			}
 		})
@@ -88,7 +88,7 @@ func TestResponseReader(t *testing.T) {
 		"\r\n", "g\r\n", "-1\r\n", "0x5\r\nhello\r\n", "5\nhello\r\n", "5\r\nhelloX\r\n", "5\r\nhello\n", "0\r\nno field\r\n\r\n",
 		"0000000000000005\r\nhello\r\n", "5 5\r\nhello\r\n",
 	} {
-		if got, _ := readOne(bytes.NewReader([]byte(chunked+chunks+"0\r\n\r\n")), false); got.fault != result.ErrorException {
+		if got, _ := readOne(bytes.NewReader([]byte(chunked+chunks+"0\r\n\r\n")), false); got.Fault != result.ErrorException {
 			t.Errorf("chunks %q: %+v", chunks, got)
 		}
 	}
@@ -105,13 +105,53 @@ func name(text string) string {
 // no longer.
 func TestLongestHead(t *testing.T) {
 	for length, want := range map[int]result.ErrorKind{
-		bufferBytes: recorder.NoError, bufferBytes + 1: result.ErrorException,
+		BufferBytes: recorder.NoError, BufferBytes + 1: result.ErrorException,
 	} {
 		text := []byte("HTTP/1.1 204 No Content\r\nX: ")
 		text = append(text, bytes.Repeat([]byte("x"), length-len(text)-len(headEnd))...)
 		text = append(text, headEnd...)
-		if got, _ := readOne(bytes.NewReader(text), false); got.fault != want {
+		if got, _ := readOne(bytes.NewReader(text), false); got.Fault != want {
 			t.Errorf("a head of %d bytes: %+v", length, got)
+		}
+	}
+}
+
+// discarding is a source that implements Discarder.
+type discarding struct{ *strings.Reader }
+
+func (d discarding) Discard(p []byte) (int, error) { return d.Read(p) }
+
+// TestDiscardStopsAtBodyEnd checks that bytes after a discarded body are
+// detected, and that bytes after a chunk aren't discarded with it.
+func TestDiscardStopsAtBodyEnd(t *testing.T) {
+	body := strings.Repeat("x", BufferBytes+LongBodyBytes)
+	for text, want := range map[string]Response{
+		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body:                                {Status: 200, Body: 40960, Persistent: true, Fault: recorder.NoError},
+		"HTTP/1.1 200 OK\r\nContent-Length: 40960\r\n\r\n" + body + "more":                       {Status: 200, Body: 40960, Fault: result.ErrorLength},
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na000\r\n" + body + "\r\n0\r\n\r\n": {Status: 200, Body: 40960, Persistent: true, Fault: recorder.NoError},
+	} {
+		r := &Reader{}
+		for range 2 { // the second time r.long is set
+			r.Attach(discarding{strings.NewReader(text)}, time.Now())
+			got := r.Read(false)
+			got.Excess = want.Excess
+			if got != want {
+				t.Errorf("%.60q: %+v, want %+v", text, got, want)
+			}
+		}
+	}
+}
+
+// TestRepeatedHeads checks that a header section is recognized by its text,
+// whatever follows it.
+func TestRepeatedHeads(t *testing.T) {
+	const known = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+	r := &Reader{}
+	r.Attach(strings.NewReader(known+"ok"+known+"ok"+"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\noh!"+known+"ok"), time.Now())
+	// The responses arrive together, which is a fault for all but the last.
+	for i, want := range []Response{{Status: 200, Body: 2}, {Status: 200, Body: 2}, {Status: 404, Body: 3}, {Status: 200, Body: 2}} {
+		if got := r.Read(false); got.Status != want.Status || got.Body != want.Body {
+			t.Errorf("response %d: %+v, want %+v", i, got, want)
 		}
 	}
 }
@@ -124,14 +164,14 @@ func BenchmarkHead(b *testing.B) {
 	for _, name := range []string{"known", "new"} {
 		b.Run(name, func(b *testing.B) {
 			source := strings.NewReader(text)
-			r := &responseReader{}
-			r.attach(source, time.Now())
+			r := &Reader{}
+			r.Attach(source, time.Now())
 			for b.Loop() {
 				source.Reset(text)
 				if name == "new" {
 					r.knownText = r.knownText[:0]
 				}
-				if got := r.read(false); got.status != 200 {
+				if got := r.Read(false); got.Status != 200 {
 					b.Fatalf("%+v", got)
 				}
 			}

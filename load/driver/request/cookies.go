@@ -1,4 +1,4 @@
-package driver
+package request
 
 import (
 	"net"
@@ -11,13 +11,13 @@ import (
 // section 6.1).
 const maxCookies = 50
 
-// jar holds the cookies of one connection, which acts as one user (RFC 6265).
-type jar struct{ cookies []cookie }
+// Jar holds the cookies of one connection, which acts as one user (RFC 6265).
+type Jar struct{ cookies []cookie }
 
 type cookie struct {
 	// pair is "name=value" as sent in the Cookie header.
 	pair, name string
-	// host is the host that set the cookie, or the cookie's domain if shared is true. A
+	// Host is the host that set the cookie, or the cookie's domain if shared is true. A
 	// shared cookie also goes to the hosts of its domain.
 	host   string
 	shared bool
@@ -27,15 +27,15 @@ type cookie struct {
 	expires time.Time
 }
 
-// store stores the cookies of the Set-Cookie fields in the response to r.
-func (j *jar) store(fields []string, r *request, now time.Time) {
+// Store stores the cookies of the Set-Cookie fields in the response to r.
+func (j *Jar) Store(fields []string, r *Request, now time.Time) {
 	for _, field := range fields {
 		parsed, err := http.ParseSetCookie(field)
 		if err != nil {
 			continue
 		}
 		c := cookie{
-			pair: parsed.Name + "=" + parsed.Value, name: parsed.Name, host: hostOf(r.host), path: parsed.Path, secure: parsed.Secure,
+			pair: parsed.Name + "=" + parsed.Value, name: parsed.Name, host: hostOf(r.Host), path: parsed.Path, secure: parsed.Secure,
 			expires: parsed.Expires,
 		}
 		if parsed.Quoted {
@@ -48,7 +48,7 @@ func (j *jar) store(fields []string, r *request, now time.Time) {
 			c.host, c.shared = domain, true
 		}
 		if !strings.HasPrefix(c.path, "/") {
-			c.path = defaultPath(r.planned.Path)
+			c.path = defaultPath(r.Planned.Path)
 		}
 		if parsed.MaxAge != 0 {
 			c.expires = now.Add(time.Duration(parsed.MaxAge) * time.Second)
@@ -59,7 +59,7 @@ func (j *jar) store(fields []string, r *request, now time.Time) {
 
 // put adds c, or removes the cookie if c has expired. It replaces the cookie with the
 // same name, host and path.
-func (j *jar) put(c cookie, now time.Time) {
+func (j *Jar) put(c cookie, now time.Time) {
 	kept := j.cookies[:0]
 	for _, old := range j.cookies {
 		if old.name != c.name || old.host != c.host || old.path != c.path {
@@ -72,8 +72,8 @@ func (j *jar) put(c cookie, now time.Time) {
 	j.cookies = kept[max(0, len(kept)-maxCookies):]
 }
 
-// appendField appends the Cookie header of a request, if any cookie matches.
-func (j *jar) appendField(text []byte, r *request, secure bool) []byte {
+// AppendField appends the Cookie header of a request, if any cookie matches.
+func (j *Jar) AppendField(text []byte, r *Request, secure bool) []byte {
 	begun := false
 	for i := range j.cookies {
 		c := &j.cookies[i]
@@ -94,12 +94,12 @@ func (j *jar) appendField(text []byte, r *request, secure bool) []byte {
 }
 
 // matches reports whether the cookie's host and path match a request (sections 5.1.3 and 5.1.4).
-func (c *cookie) matches(r *request) bool {
-	host := hostOf(r.host)
+func (c *cookie) matches(r *Request) bool {
+	host := hostOf(r.Host)
 	if host != c.host && (!c.shared || !domainMatches(host, c.host)) {
 		return false
 	}
-	path, _, _ := strings.Cut(r.planned.Path, "?")
+	path, _, _ := strings.Cut(r.Planned.Path, "?")
 	rest, below := strings.CutPrefix(path, c.path)
 	return below && (rest == "" || rest[0] == '/' || strings.HasSuffix(c.path, "/"))
 }

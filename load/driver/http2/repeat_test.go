@@ -1,4 +1,4 @@
-package driver
+package http2
 
 import (
 	"bytes"

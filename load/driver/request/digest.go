@@ -1,4 +1,4 @@
-package driver
+package request
 
 import (
 	"crypto/md5"
@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/assay-dev/assay/load/driver/response"
 )
 
 // digest answers a server's challenge of the Digest scheme (RFC 7616) for one connection.
@@ -73,7 +75,7 @@ func (d *digest) accept(p map[string]string) bool {
 		return false
 	}
 	d.challenged, d.useSHA256, d.nonce, d.count, d.cnonce = true, algorithm == "SHA-256", p["nonce"], 0, ""
-	d.text = fmt.Appendf(d.text[:0], "%s:%s:%s", d.credentials.username, p["realm"], d.credentials.password)
+	d.text = fmt.Appendf(d.text[:0], "%s:%s:%s", d.credentials.Username, p["realm"], d.credentials.Password)
 	d.key = d.hash()
 	if hasQOP {
 		d.cnonce = rand.Text()
@@ -82,7 +84,7 @@ func (d *digest) accept(p map[string]string) bool {
 		d.text = fmt.Appendf(d.text[:0], "%s:%s:%s", d.key.bytes(), d.nonce, d.cnonce)
 		d.key = d.hash()
 	}
-	d.prefix = fmt.Sprintf("Authorization: Digest username=%s, realm=%s, nonce=%s", quote(d.credentials.username), quote(p["realm"]), quote(d.nonce))
+	d.prefix = fmt.Sprintf("Authorization: Digest username=%s, realm=%s, nonce=%s", quote(d.credentials.Username), quote(p["realm"]), quote(d.nonce))
 	if p["algorithm"] != "" {
 		d.prefix += ", algorithm=" + p["algorithm"]
 	}
@@ -92,7 +94,7 @@ func (d *digest) accept(p map[string]string) bool {
 	return true
 }
 
-// appendField appends the Authorization header of a request.
+// AppendField appends the Authorization header of a request.
 func (d *digest) appendField(text []byte, method, path string) []byte {
 	d.text = append(append(append(d.text[:0], method...), ':'), path...)
 	request := d.hash()
@@ -154,7 +156,7 @@ func parseChallenges(text string) []authChallenge {
 // cutToken splits text after its leading token.
 func cutToken(text string) (token, rest string) {
 	for i := range len(text) {
-		if !tokenBytes[text[i]] {
+		if !response.TokenBytes[text[i]] {
 			return text[:i], text[i:]
 		}
 	}

@@ -1,4 +1,4 @@
-package driver
+package request
 
 import (
 	"encoding/base64"
@@ -12,7 +12,7 @@ import (
 )
 
 // Credentials authenticate a client's requests. They are never part of a message.
-type Credentials struct{ username, password, token string }
+type Credentials struct{ Username, Password, token string }
 
 // ReadCredentials reads the credentials that scheme needs from the files in directory.
 func ReadCredentials(scheme, directory string) (*Credentials, error) {
@@ -28,9 +28,9 @@ func ReadCredentials(scheme, directory string) (*Credentials, error) {
 		}
 		values[key] = value
 	}
-	c := &Credentials{username: values[session.UsernameKey], password: values[session.PasswordKey], token: values[session.TokenKey]}
+	c := &Credentials{Username: values[session.UsernameKey], Password: values[session.PasswordKey], token: values[session.TokenKey]}
 	switch {
-	case scheme == session.AuthenticationBasic && strings.Contains(c.username, ":"):
+	case scheme == session.AuthenticationBasic && strings.Contains(c.Username, ":"):
 		return nil, errors.New("credentials: the username must not contain a colon with the scheme Basic (RFC 7617, section 2)")
 	case scheme == session.AuthenticationBearer && (c.token == "" || strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r > '~' })):
 		return nil, errors.New("credentials: the token must consist of visible ASCII characters (RFC 6750, section 2.1)")
@@ -43,7 +43,7 @@ func ReadCredentials(scheme, directory string) (*Credentials, error) {
 func (c *Credentials) authorization(scheme string) string {
 	switch scheme {
 	case session.AuthenticationBasic:
-		return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.username+":"+c.password))
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Username+":"+c.Password))
 	case session.AuthenticationBearer:
 		return "Bearer " + c.token
 	}

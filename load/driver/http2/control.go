@@ -1,4 +1,4 @@
-package driver
+package http2
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 
 // respond queues a reply to a frame of the server. It returns an error code if the server
 // causes more than maxReplies replies without reading them.
-func (h *http2Connection) respond(kind, flags byte, numbers ...uint32) errorCode {
+func (h *Connection) respond(kind, flags byte, numbers ...uint32) errorCode {
 	if h.replies++; h.replies > maxReplies {
 		return codeEnhanceYourCalm
 	}
@@ -18,7 +18,7 @@ func (h *http2Connection) respond(kind, flags byte, numbers ...uint32) errorCode
 }
 
 // handleSettings applies the server's settings and acknowledges them (section 6.5).
-func (h *http2Connection) handleSettings(next frame, payload []byte) errorCode {
+func (h *Connection) handleSettings(next frame, payload []byte) errorCode {
 	switch {
 	case next.stream != 0:
 		return codeProtocolError
@@ -37,7 +37,7 @@ func (h *http2Connection) handleSettings(next frame, payload []byte) errorCode {
 				return codeProtocolError
 			}
 		case settingMaxStreams:
-			if int64(value) < int64(h.shared.stage.load.plan.Streams) {
+			if int64(value) < int64(h.Streams) {
 				// Fewer concurrent streams would be another load than the plan's.
 				h.fail(result.ErrorException)
 				return codeNoError
@@ -64,7 +64,7 @@ func (h *http2Connection) handleSettings(next frame, payload []byte) errorCode {
 
 // handleGoAway stops new requests on the connection. Requests on streams above the last
 // one that the server handles fail (section 6.8).
-func (h *http2Connection) handleGoAway(next frame, payload []byte) errorCode {
+func (h *Connection) handleGoAway(next frame, payload []byte) errorCode {
 	switch {
 	case next.stream != 0:
 		return codeProtocolError
@@ -82,7 +82,7 @@ func (h *http2Connection) handleGoAway(next frame, payload []byte) errorCode {
 }
 
 // handleWindowUpdate enlarges a send window (section 6.9).
-func (h *http2Connection) handleWindowUpdate(next frame, payload []byte) errorCode {
+func (h *Connection) handleWindowUpdate(next frame, payload []byte) errorCode {
 	if next.length != 4 {
 		return codeFrameSize
 	}
@@ -115,7 +115,7 @@ func (h *http2Connection) handleWindowUpdate(next frame, payload []byte) errorCo
 }
 
 // handleReset ends a stream that the server has reset (section 6.4).
-func (h *http2Connection) handleReset(next frame) errorCode {
+func (h *Connection) handleReset(next frame) errorCode {
 	switch {
 	case next.length != 4:
 		return codeFrameSize
@@ -129,4 +129,4 @@ func (h *http2Connection) handleReset(next frame) errorCode {
 }
 
 // isIdle reports whether the client has never opened the stream (section 5.1).
-func (h *http2Connection) isIdle(id uint32) bool { return id%2 == 0 || id >= h.next }
+func (h *Connection) isIdle(id uint32) bool { return id%2 == 0 || id >= h.next }

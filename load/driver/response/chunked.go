@@ -1,4 +1,4 @@
-package driver
+package response
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ const (
 	// maxChunkLine limits the line that starts a chunk, including its extensions.
 	maxChunkLine = 4 << 10
 	// maxTrailer limits a trailer section.
-	maxTrailer = bufferBytes
+	maxTrailer = BufferBytes
 	// maxChunkDigits limits a chunk's size to 60 bits.
 	maxChunkDigits = 15
 )
 
 // readChunks reads a body with the chunked transfer coding and its trailer section (RFC
 // 9112, section 7.1).
-func (r *responseReader) readChunks() (int64, result.ErrorKind) {
+func (r *Reader) readChunks() (int64, result.ErrorKind) {
 	var body int64
 	for {
 		line, fault := r.readLine(maxChunkLine)
@@ -47,7 +47,7 @@ func (r *responseReader) readChunks() (int64, result.ErrorKind) {
 }
 
 // readTrailer reads a trailer section including its empty line.
-func (r *responseReader) readTrailer() result.ErrorKind {
+func (r *Reader) readTrailer() result.ErrorKind {
 	for remaining := maxTrailer; remaining > 0; {
 		line, fault := r.readLine(remaining)
 		if fault != recorder.NoError {
@@ -66,7 +66,7 @@ func (r *responseReader) readTrailer() result.ErrorKind {
 
 // readLine reads a line of at most limit bytes including CR LF, and returns it without
 // them. The line is valid until the next read.
-func (r *responseReader) readLine(limit int) ([]byte, result.ErrorKind) {
+func (r *Reader) readLine(limit int) ([]byte, result.ErrorKind) {
 	searched := 0
 	for {
 		available := r.buffer[r.from:r.to]

@@ -1,4 +1,4 @@
-package driver
+package response
 
 import (
 	"bufio"
@@ -70,16 +70,16 @@ func FuzzResponse(f *testing.F) {
 		got, r := readOne(bytes.NewReader(text), head)
 		inPieces, _ := readOne(iotest.OneByteReader(bytes.NewReader(text)), head)
 		unused := r.to - r.from
-		if got.fault == got.excess && got.status != 0 {
-			got.fault = recorder.NoError // byte by byte, the excess isn't detected
-			got.persistent = inPieces.persistent
+		if got.Fault == got.Excess && got.Status != 0 {
+			got.Fault = recorder.NoError // byte by byte, the excess isn't detected
+			got.Persistent = inPieces.Persistent
 		}
 		if got != inPieces {
 			t.Fatalf("%q is %+v at once, %+v byte by byte", text, got, inPieces)
 		}
 		source := bufio.NewReaderSize(bytes.NewReader(text), len(text)+16)
 		want, body, err := readByNetHTTP(source, head)
-		if got.fault != recorder.NoError {
+		if got.Fault != recorder.NoError {
 			if err == nil && !refusedFor(text) {
 				t.Errorf("%q is %+v, net/http reads status %d and %d bytes", text, got, want.StatusCode, body)
 			}
@@ -88,11 +88,11 @@ func FuzzResponse(f *testing.F) {
 		switch {
 		case err != nil:
 			t.Fatalf("%q is %+v, net/http fails: %v", text, got, err)
-		case got.status != want.StatusCode || got.body != body:
+		case got.Status != want.StatusCode || got.Body != body:
 			t.Errorf("%q is %+v, net/http has status %d and %d bytes", text, got, want.StatusCode, body)
 		case unused != source.Buffered():
 			t.Errorf("%q: %d bytes unused, net/http leaves %d", text, unused, source.Buffered())
-		case got.persistent && want.Close:
+		case got.Persistent && want.Close:
 			t.Errorf("%q: the connection is kept, net/http closes it", text)
 		}
 	})
@@ -122,7 +122,7 @@ func readByNetHTTP(source *bufio.Reader, head bool) (*http.Response, int64, erro
 func refusedFor(text []byte) bool {
 	// The reader limits the number of interim responses and the length of lines,
 	// and its buffer limits header sections.
-	if len(text) >= maxChunkLine || strings.Count(string(text), "HTTP/1.") > maxInterim {
+	if len(text) >= maxChunkLine || strings.Count(string(text), "HTTP/1.") > MaxInterim {
 		return true
 	}
 	for _, s := range stricter {
@@ -158,7 +158,7 @@ func TestStricter(t *testing.T) {
 		if !stricter[i].occurs.MatchString(text) {
 			t.Errorf("%q isn't %s", text, stricter[i].why)
 		}
-		if got, _ := readOne(strings.NewReader(text), false); got.fault != result.ErrorException {
+		if got, _ := readOne(strings.NewReader(text), false); got.Fault != result.ErrorException {
 			t.Errorf("%q is %+v", text, got)
 		}
 		if _, _, err := readByNetHTTP(bufio.NewReader(strings.NewReader(text)), false); err != nil {

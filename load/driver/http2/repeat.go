@@ -1,4 +1,4 @@
-package driver
+package http2
 
 // repeatedHead is the last header section of a connection. Servers send the same bytes again and again: until
 // the date changes, a head differs only in what its response is about. Decoding such a section costs
@@ -9,7 +9,7 @@ package driver
 // decodes another one, and only as often as it takes to fill the table: what was there before is evicted then.
 type repeatedHead struct {
 	block []byte
-	head  http2Head
+	head  responseHead
 	wrong bool
 
 	examined   bool // the fields below are set
@@ -19,7 +19,7 @@ type repeatedHead struct {
 }
 
 // set remembers a section that was decoded.
-func (r *repeatedHead) set(block []byte, head http2Head, wrong bool) {
+func (r *repeatedHead) set(block []byte, head responseHead, wrong bool) {
 	*r = repeatedHead{block: append(r.block[:0], block...), head: head, wrong: wrong}
 }
 
