@@ -279,8 +279,7 @@ func TestCompareWithAB(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The bytes sent are not compared: the heads of the requests differ.
-	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$|^Total body sent:|kb/s (sent|total)|` +
-		`^<tr ><th.*>(Server|Document|Concurrency|Complete|Failed|Keep-Alive|Total transferred|HTML).*$|^.*Connection Times.*$`)
+	steady := regexp.MustCompile(`(?m)^(Server|Document|Concurrency|Complete|Failed|Non-2xx|Keep-Alive|Total transferred|HTML).*$|^Total body sent:|kb/s (sent|total)|^.*Connection Times.*$`)
 	for _, args := range [][]string{
 		{"-n", "300", "-c", "3", "-k", "-q", "http://" + server.Address() + "/x"},
 		{"-n", "100", "-c", "7", "-k", "-l", "http://" + server.Address() + "/x"},
@@ -289,7 +288,6 @@ func TestCompareWithAB(t *testing.T) {
 		{"-n", "20", "-k", "-u", body, "-T", "application/x-www-form-urlencoded", "http://" + server.Address() + "/x"},
 		{"-n", "20", "-k", "-m", "DELETE", "-A", "user:password", "-C", "a=b", "http://" + server.Address() + "/x"},
 		{"-n", "20", "-c", "2", "-k", "-i", "http://" + server.Address() + "/x"},
-		{"-n", "20", "-c", "2", "-k", "-w", "-x", "border=1", "-p", body, "http://" + server.Address() + "/x"},
 	} {
 		theirs, err := exec.CommandContext(t.Context(), "ab", args...).Output()
 		if err != nil {
