@@ -176,6 +176,12 @@ func (t Table[T]) Set(figures *T, values []int64) error {
 	return nil
 }
 
+// Check returns an error for values that Set rejects.
+func (t Table[T]) Check(figures *T) error {
+	var checked T
+	return t.Set(&checked, t.Values(figures))
+}
+
 // known returns the figures that are not Unknown by their names.
 func (t Table[T]) known(figures *T) map[string]int64 {
 	known := make(map[string]int64, len(t))

@@ -193,7 +193,7 @@ func TestDecideNamesTheMemoryLimit(t *testing.T) {
 }
 
 func TestDecideNamesAProtocolMismatch(t *testing.T) {
-	mismatch := session.CheckProtocol(nil, session.Protocol()).Error()
+	mismatch := session.CheckProtocol(2, session.ProtocolVersion).Error()
 	s := newScene().clients(func(c *session.ClientState) { c.Failure, c.FailureKind = mismatch, session.FailureProtocolMismatch })
 	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonProtocolMismatch || !strings.Contains(got.Message, mismatch) {
 		t.Errorf("a client: %+v", got)

@@ -15,7 +15,7 @@ func TestPlansOfOtherKindsComeAcross(t *testing.T) {
 		Cookies: true, Authentication: AuthenticationForm,
 		Form: &Form{Page: "/p?q", Path: "/login", UsernameField: "u", PasswordField: "p", Fields: []FormField{{"a", ""}}, Statuses: []int{302}, Location: "/home"},
 	}
-	got, err := PlanFromWire(PlanToWire(plan))
+	got, err := DecodePlan(encoded(t, plan))
 	if diff := cmp.Diff(plan, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

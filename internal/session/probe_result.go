@@ -1,15 +1,11 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 const (
@@ -34,28 +30,19 @@ type ProbeResult struct {
 	TLS *result.Handshake `json:"tls,omitempty"`
 }
 
-// ProbeResultToWire returns the message for a probe's result. It clips the texts and
-// removes what isn't printable: a server may send anything of any length.
-func ProbeResultToWire(r *ProbeResult) *sessionpb.ProbeResult {
+// Encode returns the result as it is sent. It clips the texts and removes what isn't printable: a server may send
+// anything of any length.
+func (r *ProbeResult) Encode() ([]byte, error) {
 	clean := r.printable()
-	return toMessage(&clean, &sessionpb.ProbeResult{})
+	return Encode(&clean)
 }
 
-// ProbeResultFromWire is the inverse of ProbeResultToWire. It returns an error for
-// what no probe can find. Everything that it returns is bounded and printable.
-func ProbeResultFromWire(w *sessionpb.ProbeResult) (*ProbeResult, error) {
-	if w == nil {
-		return nil, errors.New("no probe result")
-	}
-	if n := proto.Size(w); n > maxProbeResultBytes {
-		return nil, fmt.Errorf("probe result of %d bytes", n)
-	}
-	r := &ProbeResult{}
-	if err := fromMessage(w, r); err != nil {
-		return nil, fmt.Errorf("probe result: %w", err)
-	}
-	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("probe result: %w", err)
+// DecodeProbeResult decodes a probe's result. It returns an error for what no probe can find. Everything that it returns
+// is bounded and printable.
+func DecodeProbeResult(data []byte) (*ProbeResult, error) {
+	r, err := decode("probe result", data, maxProbeResultBytes, (*ProbeResult).check)
+	if err != nil {
+		return nil, err
 	}
 	clean := r.printable()
 	return &clean, nil

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 func probeResult() *ProbeResult {
@@ -26,7 +25,11 @@ func TestProbeResultIsKept(t *testing.T) {
 		"unknown length": {DocumentLength: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := ProbeResultFromWire(ProbeResultToWire(want))
+			data, err := want.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := DecodeProbeResult(data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +53,11 @@ func TestProbeResultIsPrintable(t *testing.T) {
 	want.TLS.Issuer = strings.Repeat("<", maxProbeTextBytes) + "…"
 	before := *said.TLS
 
-	got, err := ProbeResultFromWire(ProbeResultToWire(said))
+	data, err := said.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeProbeResult(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +70,7 @@ func TestProbeResultIsPrintable(t *testing.T) {
 
 	said.TLS.Issuer = "CN=bench-ca"
 	want.TLS.Issuer = "CN=bench-ca"
-	if got, err = ProbeResultFromWire(toMessage(said, &sessionpb.ProbeResult{})); err != nil {
+	if got, err = DecodeProbeResult(encoded(t, said)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -72,24 +79,26 @@ func TestProbeResultIsPrintable(t *testing.T) {
 }
 
 func TestMalformedProbeResults(t *testing.T) {
-	tls := func(h *sessionpb.Handshake) *sessionpb.ProbeResult { return &sessionpb.ProbeResult{Tls: h} }
+	tls := func(h result.Handshake) *ProbeResult { return &ProbeResult{TLS: &h} }
 	for name, test := range map[string]struct {
-		w    *sessionpb.ProbeResult
-		want string
+		result *ProbeResult
+		want   string
 	}{
-		"nothing":               {nil, "no probe result"},
-		"a negative length":     {&sessionpb.ProbeResult{DocumentLength: -2}, "-2 bytes"},
-		"an unknown protocol":   {tls(&sessionpb.Handshake{Protocol: "SSLv3"}), "SSLv3"},
-		"a version of HTTP":     {&sessionpb.ProbeResult{Http: "HTTP/3"}, `HTTP version "HTTP/3"`},
-		"a key without measure": {tls(&sessionpb.Handshake{Protocol: "TLSv1.2", KeySize: 99999999}), "99999999 bits"},
-		"a negative key":        {tls(&sessionpb.Handshake{Protocol: "TLSv1.2", KeySize: -1}), "-1 bits"},
-		"too long":              {&sessionpb.ProbeResult{Software: strings.Repeat("x", maxProbeResultBytes)}, "probe result of 32"},
+		"a negative length":     {&ProbeResult{DocumentLength: -2}, "-2 bytes"},
+		"an unknown protocol":   {tls(result.Handshake{Protocol: "SSLv3"}), "SSLv3"},
+		"a version of HTTP":     {&ProbeResult{HTTP: "HTTP/3"}, `HTTP version "HTTP/3"`},
+		"a key without measure": {tls(result.Handshake{Protocol: "TLSv1.2", KeySize: 99999999}), "99999999 bits"},
+		"a negative key":        {tls(result.Handshake{Protocol: "TLSv1.2", KeySize: -1}), "-1 bits"},
+		"too long":              {&ProbeResult{Software: strings.Repeat("x", maxProbeResultBytes)}, "probe result of 32"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e, err := ProbeResultFromWire(test.w); err == nil || !strings.Contains(err.Error(), test.want) {
+			if e, err := DecodeProbeResult(encoded(t, test.result)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%+v, error %v, want %q", e, err, test.want)
 			}
 		})
+	}
+	if _, err := DecodeProbeResult(nil); err == nil || !strings.Contains(err.Error(), "no probe result") {
+		t.Errorf("of nothing: error %v", err)
 	}
 }
 
@@ -98,7 +107,7 @@ func TestWatch(t *testing.T) {
 		return &Watch{Address: "10.0.0.1:443", Path: "/x", Host: "www", TLS: &TLS{Protocols: []string{"TLSv1.2"}},
 			Containers: map[string]string{"0123": "nginx"}}
 	}
-	got, err := WatchFromWire(WatchToWire(valid()))
+	got, err := DecodeWatch(encoded(t, valid()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +122,11 @@ func TestWatch(t *testing.T) {
 	} {
 		w := valid()
 		change(w)
-		if _, err := WatchFromWire(WatchToWire(w)); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := DecodeWatch(encoded(t, w)); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %q", err, text)
 		}
 	}
-	if _, err := WatchFromWire(nil); err == nil {
+	if _, err := DecodeWatch(nil); err == nil {
 		t.Error("no error without a watch")
 	}
 }

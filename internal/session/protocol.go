@@ -1,38 +1,16 @@
 package session
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/assay-dev/assay/internal/session/sessionpb"
-)
+// ProtocolVersion is the version of the protocol. A pod and a manager work together if they have the same.
+const ProtocolVersion = 1
 
-const (
-	// protocolVersion is the version of the protocol that this program speaks.
-	// See docs/design/2026-11-22-protocol-version.md for when to raise it.
-	protocolVersion = 3
-	// minProtocolVersion is the lowest version of the other end that this program works with.
-	minProtocolVersion = 1
-)
-
-// Protocol returns what this program speaks.
-func Protocol() *sessionpb.Protocol {
-	return &sessionpb.Protocol{Version: protocolVersion, MinVersion: minProtocolVersion}
-}
-
-// CheckProtocol returns an error unless a pod and a manager can work together.
-// The error names both versions, and says what to do.
-func CheckProtocol(pod, manager *sessionpb.Protocol) error {
-	older := ""
-	switch {
-	case pod.GetVersion() < manager.GetMinVersion():
-		older = "pod"
-	case manager.GetVersion() < pod.GetMinVersion():
-		older = "manager"
-	default:
+// CheckProtocol returns an error unless a pod and a manager have the same version of the protocol. The error names both,
+// and says what to do.
+func CheckProtocol(pod, manager uint32) error {
+	if pod == manager {
 		return nil
 	}
-	return fmt.Errorf("session protocol mismatch: the pod speaks version %d and needs a manager with at least version %d, "+
-		"the manager speaks version %d and needs pods with at least version %d. The %s's image is from an older release of Assay. "+
-		"Create the run again; if that fails too, install the manager, the agent and assay-load from one release",
-		pod.GetVersion(), pod.GetMinVersion(), manager.GetVersion(), manager.GetMinVersion(), older)
+	return fmt.Errorf("session protocol mismatch: the pod speaks version %d, the manager version %d. "+
+		"Create the run again; if that fails too, install the manager, the agent and assay-load from one release", pod, manager)
 }

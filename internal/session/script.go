@@ -7,9 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -22,10 +19,6 @@ const (
 	ScriptLeader = 0
 	// MaxSetupBytes bounds the JSON that setup() returns.
 	MaxSetupBytes = 1 << 20
-	// maxScriptBytes and maxScriptEntries bound the message with a client's figures of
-	// a script, the latter its metrics and thresholds.
-	maxScriptBytes   = 3 << 20
-	maxScriptEntries = 1000
 )
 
 // Script is one client's part of a k6 script's load.
@@ -49,7 +42,7 @@ type Script struct {
 	// the environment.
 	Outputs []string `json:"outputs,omitempty"`
 	// MergedThresholds makes the manager evaluate thresholds with abortOnFail, on the metrics of all clients. A client
-	// of an older manager, or without one, evaluates them on its own metrics.
+	// without a manager evaluates them on its own metrics.
 	MergedThresholds bool `json:"mergedThresholds,omitempty"`
 }
 
@@ -90,79 +83,4 @@ func ScriptStateFromWire(w *sessionpb.ScriptState) (ScriptState, error) {
 		return ScriptState{}, errors.New("setup data is not JSON")
 	}
 	return s, nil
-}
-
-// FailureKind is the kind of a pod's failure; the zero value is for any that
-// has none of its own.
-type FailureKind = sessionpb.FailureKind
-
-// The kinds of failures of a k6 script.
-const (
-	// FailureScriptInvalid: k6 can't compile the script, or its options are wrong.
-	FailureScriptInvalid = sessionpb.FailureKind_FAILURE_KIND_SCRIPT_INVALID
-	// FailureScriptException: setup() threw an exception or timed out, or k6
-	// couldn't make a virtual user.
-	FailureScriptException = sessionpb.FailureKind_FAILURE_KIND_SCRIPT_EXCEPTION
-	// FailureScriptAborted: the script called test.abort().
-	FailureScriptAborted = sessionpb.FailureKind_FAILURE_KIND_SCRIPT_ABORTED
-)
-
-// The other kinds of failures.
-const (
-	// FailureProtocolMismatch: the pod and the manager can't work together; see CheckProtocol.
-	FailureProtocolMismatch = sessionpb.FailureKind_FAILURE_KIND_PROTOCOL_MISMATCH
-	// FailureStopped: the pod was stopped by a signal. Why is known only to the cluster.
-	FailureStopped = sessionpb.FailureKind_FAILURE_KIND_STOPPED
-)
-
-// FailureError is an error of a kind.
-type FailureError struct {
-	Kind FailureKind
-	Err  error
-}
-
-// Error returns the text of Err.
-func (e *FailureError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *FailureError) Unwrap() error { return e.Err }
-
-// FailureKindOf returns the kind of an error, or the zero value if it has none.
-func FailureKindOf(err error) FailureKind {
-	var failure *FailureError
-	if errors.As(err, &failure) {
-		return failure.Kind
-	}
-	return 0
-}
-
-// ScriptTotalsToWire returns the message for a client's figures of a script, or nil for none.
-func ScriptTotalsToWire(s *result.ScriptTotals) (*sessionpb.ScriptTotals, error) {
-	if s == nil {
-		return nil, nil
-	}
-	w := toMessage(s, &sessionpb.ScriptTotals{})
-	if n := proto.Size(w); n > maxScriptBytes {
-		return nil, fmt.Errorf("the script's metrics have %d bytes, the limit is %d. Use fewer metrics", n, maxScriptBytes)
-	}
-	return w, nil
-}
-
-// ScriptTotalsFromWire is the inverse of ScriptTotalsToWire. It returns an error
-// for what no client can have counted.
-func ScriptTotalsFromWire(w *sessionpb.ScriptTotals) (*result.ScriptTotals, error) {
-	if w == nil {
-		return nil, nil
-	}
-	if n := proto.Size(w); n > maxScriptBytes {
-		return nil, fmt.Errorf("figures of a script with %d bytes", n)
-	}
-	if n := len(w.GetMetrics()) + len(w.GetThresholds()); n > maxScriptEntries {
-		return nil, fmt.Errorf("%d metrics and thresholds of a script", n)
-	}
-	s := &result.ScriptTotals{}
-	if err := fromMessage(w, s); err != nil {
-		return nil, fmt.Errorf("figures of a script: %w", err)
-	}
-	return s, s.Check()
 }

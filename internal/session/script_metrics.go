@@ -1,13 +1,8 @@
 package session
 
 import (
-	"fmt"
-
-	"google.golang.org/protobuf/proto"
-
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 const (
@@ -32,41 +27,34 @@ type ScriptMetrics struct {
 	Omitted int64 `json:"omitted,omitempty"`
 }
 
-// ScriptMetricsToWire returns the message for the metrics. If it would have more than limit bytes, it omits the last metrics.
-func ScriptMetricsToWire(s *ScriptMetrics, limit int) *sessionpb.ScriptMetrics {
-	w := toMessage(s, &sessionpb.ScriptMetrics{})
-	size := proto.Size(w)
-	for n := len(w.Metrics); size > limit && n > 0; n-- {
-		const frame = 8 // its tag and its length, and the growth of omitted
-		size -= proto.Size(w.Metrics[n-1]) - frame
-		w.Metrics, w.Omitted = w.Metrics[:n-1], w.Omitted+1
+// Encode returns the metrics as they are sent. If that would have more than limit bytes, it omits the last metrics.
+func (s *ScriptMetrics) Encode(limit int) ([]byte, error) {
+	data, err := Encode(s)
+	if err != nil || len(data) <= limit {
+		return data, err
 	}
-	return w
+	fewer, size := *s, len(data)
+	for n := len(fewer.Metrics); size > limit && n > 0; n-- {
+		omitted, err := Encode(&fewer.Metrics[n-1])
+		if err != nil {
+			return nil, err
+		}
+		const frame = 24 // the growth of omitted
+		size -= len(omitted) - frame
+		fewer.Metrics, fewer.Omitted = fewer.Metrics[:n-1], fewer.Omitted+1
+	}
+	return Encode(&fewer)
 }
 
-// ScriptMetricsFromWire is the inverse of ScriptMetricsToWire. It returns an error for what no client can have counted.
-func ScriptMetricsFromWire(w *sessionpb.ScriptMetrics) (*ScriptMetrics, error) {
-	if n := proto.Size(w); n > MaxScriptMetricsBytes {
-		return nil, fmt.Errorf("metrics of a script with %d bytes", n)
-	}
-	s := &ScriptMetrics{}
-	if err := fromMessage(w, s); err != nil {
-		return nil, fmt.Errorf("metrics of a script: %w", err)
-	}
-	totals := result.ScriptTotals{RunMicroseconds: s.Elapsed, Metrics: s.Metrics, Thresholds: s.Thresholds, Omitted: s.Omitted}
-	return s, totals.Check()
+// DecodeScriptMetrics decodes metrics. It returns an error for what no client can have counted.
+func DecodeScriptMetrics(data []byte) (*ScriptMetrics, error) {
+	return decode("metrics of a script", data, MaxScriptMetricsBytes, func(s *ScriptMetrics) error {
+		totals := result.ScriptTotals{RunMicroseconds: s.Elapsed, Metrics: s.Metrics, Thresholds: s.Thresholds, Omitted: s.Omitted}
+		return totals.Check()
+	})
 }
 
-// ScriptSummaryToWire returns the message for what handleSummary() returned.
-func ScriptSummaryToWire(s *result.ScriptSummary) *sessionpb.ScriptSummary {
-	return toMessage(s, &sessionpb.ScriptSummary{})
-}
-
-// ScriptSummaryFromWire is the inverse of ScriptSummaryToWire. It returns an error for what no client can have sent.
-func ScriptSummaryFromWire(w *sessionpb.ScriptSummary) (*result.ScriptSummary, error) {
-	s := &result.ScriptSummary{}
-	if err := fromMessage(w, s); err != nil {
-		return nil, fmt.Errorf("files of handleSummary(): %w", err)
-	}
-	return s, s.Check()
+// DecodeScriptSummary decodes what handleSummary() returned. It returns an error for what no client can have sent.
+func DecodeScriptSummary(data []byte) (*result.ScriptSummary, error) {
+	return decode("files of handleSummary()", data, MaxMessageBytes, (*result.ScriptSummary).Check)
 }

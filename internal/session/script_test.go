@@ -6,11 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 func TestScriptsFiguresComeAcross(t *testing.T) {
@@ -22,41 +19,43 @@ func TestScriptsFiguresComeAcross(t *testing.T) {
 		VirtualUsers: 3, RunMicroseconds: 5, Omitted: 1, MarkedFailed: true, TeardownError: "still there",
 		Metrics: []k6metric.Metric{*price}, Thresholds: []k6metric.Threshold{{Metric: "price", Source: "p(95)<5", Aborted: true}},
 	}
-	encoded, err := ScriptTotalsToWire(want)
+	data, err := EncodeTotals(&result.Totals{Script: want})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ScriptTotalsFromWire(encoded)
+	totals, err := DecodeTotals(data)
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := totals.Script
 	if got.VirtualUsers != 3 || got.Thresholds[0] != want.Thresholds[0] || got.TeardownError != want.TeardownError ||
 		got.Metrics[0].Summarize().Percentiles[1] != price.Summarize().Percentiles[1] {
 		t.Errorf("%+v", got)
 	}
-	if none, err := ScriptTotalsToWire(nil); none != nil || err != nil {
-		t.Errorf("%v, %v", none, err)
+	want.TeardownError = strings.Repeat("x", maxScriptBytes)
+	if _, err := EncodeTotals(&result.Totals{Script: want}); err == nil || !strings.Contains(err.Error(), "Use fewer metrics") {
+		t.Errorf("error %v", err)
 	}
 }
 
 func TestScriptsFiguresThatCannotBe(t *testing.T) {
-	metric := func(m *sessionpb.ScriptMetric) *sessionpb.ScriptTotals {
-		return &sessionpb.ScriptTotals{Metrics: []*sessionpb.ScriptMetric{m}}
+	metric := func(m k6metric.Metric) result.ScriptTotals { return result.ScriptTotals{Metrics: []k6metric.Metric{m}} }
+	thresholds := func(n int, source string) result.ScriptTotals {
+		return result.ScriptTotals{Thresholds: slices.Repeat([]k6metric.Threshold{{Metric: "m", Source: source}}, n)}
 	}
-	thresholds := func(n int, source string) *sessionpb.ScriptTotals {
-		return &sessionpb.ScriptTotals{Thresholds: slices.Repeat([]*sessionpb.ScriptThreshold{{Metric: "m", Source: source}}, n)}
-	}
-	for name, w := range map[string]*sessionpb.ScriptTotals{
+	for name, s := range map[string]result.ScriptTotals{
 		"too many thresholds": thresholds(101, "count>1"), "no threshold": thresholds(1, "maybe"),
-		"too many metrics": {Metrics: slices.Repeat([]*sessionpb.ScriptMetric{{Name: "m", Kind: "rate"}}, k6metric.MaxMetrics+k6metric.MaxThresholds+1)},
-		"negative":         {VirtualUsers: -1}, "no metric": metric(nil), "kind": metric(&sessionpb.ScriptMetric{Name: "m", Kind: "x"}),
-		"values of nothing": metric(&sessionpb.ScriptMetric{Name: "m", Kind: "trend", Samples: 5}),
-		"no distribution":   metric(&sessionpb.ScriptMetric{Name: "m", Kind: "trend", Samples: 1, Values: []byte("\x05")}),
-		"too long":          {TeardownError: strings.Repeat(" ", maxScriptBytes)},
+		"too many metrics": {Metrics: slices.Repeat([]k6metric.Metric{{Name: "m", Kind: "rate"}}, k6metric.MaxMetrics+k6metric.MaxThresholds+1)},
+		"negative":         {VirtualUsers: -1}, "no metric": metric(k6metric.Metric{}), "kind": metric(k6metric.Metric{Name: "m", Kind: "x"}),
+		"values of nothing": metric(k6metric.Metric{Name: "m", Kind: "trend", Samples: 5}),
+		"too long":          {TeardownError: strings.Repeat(" ", 2000)},
 	} {
-		if got, err := ScriptTotalsFromWire(w); err == nil {
-			t.Errorf("%s: accepted as %d metrics and %d thresholds", name, len(got.Metrics), len(got.Thresholds))
+		if got, err := DecodeTotals(encoded(t, &result.Totals{Script: &s})); err == nil {
+			t.Errorf("%s: accepted as %d metrics and %d thresholds", name, len(got.Script.Metrics), len(got.Script.Thresholds))
 		}
+	}
+	if _, err := DecodeTotals([]byte(`{"script":{"metrics":[{"name":"m","kind":"trend","samples":1,"values":"BQ=="}]}}`)); err == nil {
+		t.Error("no distribution: accepted")
 	}
 }
 
@@ -71,14 +70,14 @@ func TestScriptPlans(t *testing.T) {
 	} {
 		script := good
 		change(&script)
-		if _, err := PlanFromWire(PlanToWire(&Plan{Script: &script})); (err == nil) != (name == "") {
+		if _, err := DecodePlan(encoded(t, &Plan{Script: &script})); (err == nil) != (name == "") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
 
-// FuzzScriptTotals reads figures that a client may have sent, and merges them as a result does.
-func FuzzScriptTotals(f *testing.F) {
+// FuzzTotals reads figures that a client may have sent, and merges them as a result does.
+func FuzzTotals(f *testing.F) {
 	trend := k6metric.New("trend", k6metric.Trend, k6metric.Milliseconds)
 	for i := range 100 {
 		trend.Add(float64(i-50), int64(i))
@@ -87,28 +86,17 @@ func FuzzScriptTotals(f *testing.F) {
 		{Metrics: []k6metric.Metric{*trend, *k6metric.New("rate", k6metric.Rate, k6metric.None)}},
 		{VirtualUsers: 5, Thresholds: []k6metric.Threshold{{Metric: "trend", Source: "p(95)<5", Aborted: true}}, MarkedFailed: true, TeardownError: "x"},
 	} {
-		w, err := ScriptTotalsToWire(totals)
-		if err != nil {
-			f.Fatal(err)
-		}
-		wire, err := proto.Marshal(w)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(wire, wire)
+		data := encoded(f, &result.Totals{Script: totals})
+		f.Add(data, data)
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		r := &result.Result{}
-		for i, wire := range [][]byte{first, second} {
-			var w sessionpb.ScriptTotals
-			if proto.Unmarshal(wire, &w) != nil {
-				return
-			}
-			totals, err := ScriptTotalsFromWire(&w)
+		for i, data := range [][]byte{first, second} {
+			totals, err := DecodeTotals(data)
 			if err != nil {
 				return
 			}
-			r.Clients = append(r.Clients, result.Client{Index: i, Totals: result.Totals{Script: totals}})
+			r.Clients = append(r.Clients, result.Client{Index: i, Totals: *totals})
 		}
 		r.AddScript()
 		if _, err := json.Marshal(r); err != nil {

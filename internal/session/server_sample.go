@@ -37,7 +37,7 @@ func ServerSampleFromWire(w *sessionpb.ServerSample) (*result.ServerSample, erro
 		return nil, fmt.Errorf("server sample: %w", err)
 	}
 	var err error
-	if s.Node, err = NodeUsageFromWire(w.GetNode()); err != nil {
+	if s.Node, err = nodeUsageFromWire(w.GetNode()); err != nil {
 		return nil, fmt.Errorf("server sample: %w", err)
 	}
 	if n := len(w.GetBackends()); n > MaxBackends {

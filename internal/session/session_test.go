@@ -40,57 +40,38 @@ func filled[T any]() T {
 	return t
 }
 
-func TestWireKeepsEverything(t *testing.T) {
-	client := filled[result.ClientUsage]()
-	used, err := ClientUsageFromWire(result.ClientFigures.Values(&client))
-	if err != nil {
-		t.Fatal(err)
+func TestSecondsKeepEverything(t *testing.T) {
+	node, counts := filled[result.NodeUsage](), filled[result.Counts]()
+	want := &result.ClientSecond{Second: 7, Usage: filled[result.ClientUsage](), Phases: filled[result.PhaseTimes](), Node: &node}
+	counts.Requests += counts.Errors.Total()
+	want.Counts = counts
+	for range want.Succeeded() {
+		want.Latencies.Of(result.Total).Record(5)
 	}
-	if diff := cmp.Diff(client, used); diff != "" {
-		t.Error(diff)
-	}
-	node := filled[result.NodeUsage]()
-	want := &result.ClientSecond{Second: 7, Usage: client, Phases: filled[result.PhaseTimes](), Node: &node}
+	want.Latencies.Pack()
 	w, err := SecondToWire(sessionpb.Stage_STAGE_MEASUREMENT, want, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, seconds, err := SecondFromWire(w); err != nil || seconds != 3 || !cmp.Equal(want, second) {
-		t.Errorf("%d seconds (%v):\n%s", seconds, err, cmp.Diff(want, second))
-	}
-	arrivals := filled[result.Arrivals]()
-	due, err := ArrivalsFromWire(result.ArrivalFigures.Values(&arrivals), &result.Counts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(&arrivals, due); diff != "" {
-		t.Error(diff)
-	}
-	counts := filled[result.Counts]()
-	counts.Requests += counts.Errors.Total()
-	got, err := CountsFromWire(CountsToWire(&counts))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(counts, *got); diff != "" {
-		t.Error(diff)
+	if second, seconds, err := SecondFromWire(w); err != nil || seconds != 3 || !reflect.DeepEqual(want, second) {
+		t.Errorf("%d seconds (%v): %+v", seconds, err, second)
 	}
 }
 
-func TestMeasureFromWireIsTheMeasure(t *testing.T) {
+func TestTotalsKeepTheMeasure(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	m := &result.Measure{Counts: result.Counts{Requests: 1003, BytesReceived: 7}}
+	m := &result.Totals{Measure: result.Measure{Counts: result.Counts{Requests: 1003, BytesReceived: 7}}}
 	m.Errors[result.ErrorTLS] = 3
 	for range 1000 {
 		for _, p := range []result.Phase{result.Waiting, result.Total} {
 			m.Latencies.Of(p).Record(int64(random.ExpFloat64() * 1e5))
 		}
 	}
-	w, err := MeasureToWire(m)
+	data, err := EncodeTotals(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := MeasureFromWire(w)
+	got, err := DecodeTotals(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,85 +92,85 @@ func TestMeasureFromWireIsTheMeasure(t *testing.T) {
 	}
 }
 
-func TestMeasureFromWireRefuses(t *testing.T) {
-	valid := func() *sessionpb.Measure {
-		m := &result.Measure{Counts: result.Counts{Requests: 1}}
-		m.Latencies.Of(result.Total).Record(5)
-		w, err := MeasureToWire(m)
+func TestSecondsThatCannotBe(t *testing.T) {
+	valid := func() *sessionpb.ClientSample {
+		s := &result.ClientSecond{Measure: result.Measure{Counts: result.Counts{Requests: 1}}}
+		s.Latencies.Of(result.Total).Record(5)
+		w, err := SecondToWire(sessionpb.Stage_STAGE_MEASUREMENT, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w
 	}
-	if _, err := MeasureFromWire(valid()); err != nil {
+	if _, _, err := SecondFromWire(valid()); err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]func(*sessionpb.Measure){
-		"no counts":            func(m *sessionpb.Measure) { m.Counts = nil },
-		"300 kinds of errors":  func(m *sessionpb.Measure) { m.Counts.Errors = make([]int64, 300) },
-		"300 figures":          func(m *sessionpb.Measure) { m.Counts.Values = make([]int64, 300) },
-		"connections must be":  func(m *sessionpb.Measure) { setFigure(result.Counters, m.Counts.Values, "connections", -1) },
-		"errors must be":       func(m *sessionpb.Measure) { m.Counts.Errors[0] = -1 },
-		"2 errors of 1":        func(m *sessionpb.Measure) { m.Counts.Errors[0] = 2 },
-		"0 requests":           func(m *sessionpb.Measure) { setFigure(result.Counters, m.Counts.Values, "requests", 0) },
-		"total":                func(m *sessionpb.Measure) { m.Latencies[result.Total].Hdr = nil },
-		"decode histogram":     func(m *sessionpb.Measure) { m.Latencies[result.Total].Count = 2; m.Counts.Values[0] = 2 },
-		"1 durations":          func(m *sessionpb.Measure) { m.Latencies[result.Total].Min = 6 },
-		"1 requests succeeded": func(m *sessionpb.Measure) { m.Latencies[result.Total] = nil },
+	tests := map[string]func(*sessionpb.ClientSample){
+		"no counts":            func(m *sessionpb.ClientSample) { m.Counts = nil },
+		"300 kinds of errors":  func(m *sessionpb.ClientSample) { m.Errors = make([]int64, 300) },
+		"300 figures":          func(m *sessionpb.ClientSample) { m.Counts = make([]int64, 300) },
+		"connections must be":  func(m *sessionpb.ClientSample) { setFigure(result.Counters, m.Counts, "connections", -1) },
+		"errors must be":       func(m *sessionpb.ClientSample) { m.Errors[0] = -1 },
+		"2 errors of 1":        func(m *sessionpb.ClientSample) { m.Errors[0] = 2 },
+		"0 requests":           func(m *sessionpb.ClientSample) { setFigure(result.Counters, m.Counts, "requests", 0) },
+		"total":                func(m *sessionpb.ClientSample) { m.Total.Hdr = nil },
+		"decode histogram":     func(m *sessionpb.ClientSample) { m.Total.Count = 2; m.Counts[0] = 2 },
+		"1 durations":          func(m *sessionpb.ClientSample) { m.Total.Min = 6 },
+		"1 requests succeeded": func(m *sessionpb.ClientSample) { m.Total = nil },
 	}
 	for text, change := range tests {
 		w := valid()
 		change(w)
-		if _, err := MeasureFromWire(w); err == nil || !strings.Contains(err.Error(), text) {
+		if _, _, err := SecondFromWire(w); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %q", err, text)
 		}
 	}
 }
 
-// TestFiguresOfOtherVersions checks measures of versions with more or fewer figures,
-// kinds of errors and phases.
-func TestFiguresOfOtherVersions(t *testing.T) {
-	m := &result.Measure{Counts: result.Counts{Requests: 4, Errors: result.ErrorCounts{result.ErrorTLS: 1}, ClosedByServer: 5}}
-	for range 3 {
+func TestTotalsThatCannotBe(t *testing.T) {
+	valid := func() *result.Totals {
+		m := &result.Totals{Measure: result.Measure{Counts: result.Counts{Requests: 1}}}
 		m.Latencies.Of(result.Total).Record(5)
+		m.Arrivals, m.Warmup, m.NodeUsage = &result.Arrivals{}, &result.Counts{}, &result.NodeUsage{}
+		return m
 	}
-	convert := func() *sessionpb.Measure {
-		w, err := MeasureToWire(m)
-		if err != nil {
-			t.Fatal(err)
+	if _, err := DecodeTotals(encoded(t, valid())); err != nil {
+		t.Fatal(err)
+	}
+	later := result.LevelTotals{Measure: result.Measure{Counts: result.Counts{Requests: 1}}}
+	for text, change := range map[string]func(*result.Totals){
+		"connections must be":             func(m *result.Totals) { m.Connections = -1 },
+		"errors must be":                  func(m *result.Totals) { m.Errors[0] = -1 },
+		"2 errors of 1":                   func(m *result.Totals) { m.Errors[0] = 2 },
+		"0 requests succeeded, 1 were":    func(m *result.Totals) { m.Requests = 0 },
+		"1 requests succeeded, 0 were":    func(m *result.Totals) { m.Latencies[result.Total] = nil },
+		"0 pages succeeded, 1 were timed": func(m *result.Totals) { m.Latencies.Of(result.Page).Record(1) },
+		"client usage: userCPU":           func(m *result.Totals) { m.Usage.UserCPU = -1 },
+		"stealMicroseconds must be":       func(m *result.Totals) { m.NodeUsage.Steal = -5 },
+		"arrivals: due must be":           func(m *result.Totals) { m.Arrivals.Due = -1 },
+		"arrivals: 0 due, 3 dropped":      func(m *result.Totals) { m.Dropped = 3 },
+		"counts: bytesSent must be":       func(m *result.Totals) { m.Warmup.BytesSent = -1 },
+		"21 levels":                       func(m *result.Totals) { m.Levels = make([]result.LevelTotals, MaxLevels+1) },
+		"1 requests succeeded, 0":         func(m *result.Totals) { m.Steps = []result.LevelTotals{later} },
+		"times next to those of a tool":   func(m *result.Totals) { m.Tool = &result.Tool{} },
+		"percentiles": func(m *result.Totals) {
+			m.Latencies, m.Tool = result.Latencies{}, &result.Tool{Percentiles: make([]int64, 1000)}
+		},
+		"a script of -1 virtual users": func(m *result.Totals) { m.Script = &result.ScriptTotals{VirtualUsers: -1} },
+	} {
+		totals := valid()
+		change(totals)
+		if _, err := DecodeTotals(encoded(t, totals)); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %q", err, text)
 		}
-		return w
 	}
-	later := convert()
-	later.Counts.Values[0]++
-	later.Counts.Values = append(later.Counts.Values, -7)
-	later.Counts.Errors = append(later.Counts.Errors, 0, 1)
-	later.Latencies = append(later.Latencies, &sessionpb.Histogram{Count: 9})
-	got, err := MeasureFromWire(later)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := m.Counts
-	want.Requests++
-	want.Errors[result.ErrorException] = 1
-	if diff := cmp.Diff(want, got.Counts); diff != "" {
-		t.Errorf("of a later version (-want +got):\n%s", diff)
-	}
-	earlier := convert()
-	earlier.Counts.Values = earlier.Counts.Values[:len(result.Counters)-5] // before closedByServer and those of pages
-	earlier.Counts.Errors = earlier.Counts.Errors[:result.ErrorTLS+1]
-	earlier.Latencies = earlier.Latencies[:result.Total+1]
-	if got, err = MeasureFromWire(earlier); err != nil {
-		t.Fatal(err)
-	}
-	want = m.Counts
-	want.ClosedByServer = 0
-	if diff := cmp.Diff(want, got.Counts); diff != "" || got.Latencies.Get(result.Total).Count() != 3 {
-		t.Errorf("of an earlier version (-want +got):\n%s", diff)
-	}
-	usage, err := ClientUsageFromWire([]int64{1, 2})
-	if diff := cmp.Diff(result.ClientUsage{UserCPU: 1, SystemCPU: 2, Throttled: -1}, usage); err != nil || diff != "" {
-		t.Errorf("usage (%v):\n%s", err, diff)
+	for text, data := range map[string]string{
+		"decode histogram": `{"requests":1,"latencies":{"total":{"hdr":"AAAA","count":1,"sumMicroseconds":5,"minMicroseconds":5,"maxMicroseconds":5}}}`,
+		"without a count":  `{"latencies":{"wait":{"maxMicroseconds":5}}}`,
+	} {
+		if _, err := DecodeTotals([]byte(data)); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %q", err, text)
+		}
 	}
 }
 
@@ -207,7 +188,7 @@ func TestPlan(t *testing.T) {
 			Measurement: Amount{Requests: 50_000},
 		}
 	}
-	got, err := PlanFromWire(PlanToWire(valid()))
+	got, err := DecodePlan(encoded(t, valid()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,11 +231,11 @@ func TestPlan(t *testing.T) {
 	for text, change := range tests {
 		p := valid()
 		change(p)
-		if _, err := PlanFromWire(PlanToWire(p)); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := DecodePlan(encoded(t, p)); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %q", err, text)
 		}
 	}
-	if _, err := PlanFromWire(nil); err == nil {
+	if _, err := DecodePlan(nil); err == nil {
 		t.Error("no error without a plan")
 	}
 }

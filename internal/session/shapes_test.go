@@ -5,40 +5,29 @@ import (
 
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 func TestLevelsAndArrivalsComeAcross(t *testing.T) {
 	levels := make([]result.LevelTotals, 2)
+	levels[0].CPU, levels[0].Seconds = -1, -1
 	levels[1].Requests, levels[1].CPU, levels[1].Dropped = 1, 7, 3
 	levels[1].Latencies.Of(result.Total).Record(5)
-	w, err := LevelsToWire(levels)
+	arrivals := &result.Arrivals{Due: 10, PlannedMicroseconds: 1_000_000, StartedMicroseconds: 2_000_000}
+	got, err := DecodeTotals(encoded(t, &result.Totals{Levels: levels, Arrivals: arrivals, Measure: result.Measure{Counts: result.Counts{Dropped: 10}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := LevelsFromWire(w)
-	if err != nil || len(got) != 2 || got[1].Counts != levels[1].Counts || got[1].CPU != 7 || got[1].Latencies.Get(result.Total).Sum() != 5 {
-		t.Errorf("%+v, %v", got, err)
+	if all := got.Levels; len(all) != 2 || all[1].Counts != levels[1].Counts || all[1].CPU != 7 || all[1].Latencies.Get(result.Total).Sum() != 5 ||
+		all[0].CPU != 0 || all[0].Seconds != 0 {
+		t.Errorf("%+v", all)
 	}
-	if _, err := LevelsFromWire(make([]*sessionpb.LevelTotals, MaxLevels+1)); err == nil {
-		t.Error("too many levels were taken")
+	if *got.Arrivals != *arrivals {
+		t.Errorf("%+v", got.Arrivals)
 	}
-	if _, err := LevelsFromWire([]*sessionpb.LevelTotals{{}}); err == nil {
-		t.Error("a level without counts was taken")
-	}
-
-	arrivals := &result.Arrivals{Due: 10, PlannedMicroseconds: 1_000_000, StartedMicroseconds: 2_000_000}
-	back, err := ArrivalsFromWire(result.ArrivalFigures.Values(arrivals), &result.Counts{Dropped: 10})
-	if err != nil || *back != *arrivals {
-		t.Errorf("%+v, %v", back, err)
-	}
-	for _, bad := range [][]int64{{9}, {10, -1}, {10, 0, -1}, {1 << 50}, make([]int64, 1000)} {
-		if _, err := ArrivalsFromWire(bad, &result.Counts{Dropped: 10}); err == nil {
+	for _, bad := range []result.Arrivals{{Due: 9}, {Due: 10, PlannedMicroseconds: -1}, {Due: 10, StartedMicroseconds: -1}, {Due: 1 << 50}} {
+		if checkArrivals(&bad, &result.Counts{Dropped: 10}) == nil {
 			t.Errorf("%v was taken", bad)
 		}
-	}
-	if none, err := ArrivalsFromWire(result.ArrivalFigures.Values(nil), &result.Counts{}); none != nil || err != nil {
-		t.Errorf("%v, %v", none, err)
 	}
 }
 

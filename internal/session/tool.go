@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 // ToolProgram is the path of the client's program in the image of a tool.
@@ -22,27 +21,4 @@ func (p *Plan) checkTool() error {
 		return fmt.Errorf("a load that %s doesn't make", p.Tool)
 	}
 	return nil
-}
-
-// ToolToWire returns the message for what a tool printed, or nil for none.
-func ToolToWire(t *result.Tool) *sessionpb.Tool {
-	if t == nil {
-		return nil
-	}
-	return toMessage(t, &sessionpb.Tool{})
-}
-
-// ToolFromWire is the inverse of ToolToWire. It returns an error for what no tool can have printed.
-func ToolFromWire(w *sessionpb.Tool) (*result.Tool, error) {
-	if w == nil {
-		return nil, nil
-	}
-	t := &result.Tool{}
-	if err := fromMessage(w, t); err != nil {
-		return nil, fmt.Errorf("tool: %w", err)
-	}
-	if err := t.Check(); err != nil {
-		return nil, fmt.Errorf("tool: %w", err)
-	}
-	return t, nil
 }

@@ -116,18 +116,18 @@ func TestMergedHistogramsEqualPooled(t *testing.T) {
 	close(ended)
 	recorder.NewSampler(pooled, time.Now(), func(*result.ClientSecond) {}).Run(ended)
 
-	// The manager merges measures that have been sent over the wire.
+	// The manager merges totals that have been sent.
 	var received []stageResult
 	for _, c := range clients {
-		wire, err := session.MeasureToWire(c.Measure)
+		data, err := session.EncodeTotals(&result.Totals{Measure: *c.Measure})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := session.MeasureFromWire(wire)
+		totals, err := session.DecodeTotals(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		received = append(received, stageResult{Measure: m})
+		received = append(received, stageResult{Measure: &totals.Measure})
 	}
 	sameMeasure(t, merge(received), pooled.Total())
 	for phase := range result.Phases {

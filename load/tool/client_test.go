@@ -83,9 +83,12 @@ func TestTools(t *testing.T) {
 		if got.DurationMicroseconds() <= 0 || got.Usage.CPU() <= 0 || got.Usage.MaxResident <= 0 || got.Usage.MaxResident > 100<<20 || got.Tool == nil || got.Tool.Name != name {
 			t.Errorf("%s: %d µs, usage %+v, tool %+v", name, got.DurationMicroseconds(), got.Usage, got.Tool)
 		}
-		encoded, err := session.ToolFromWire(session.ToolToWire(got.Tool))
-		if err != nil || encoded.Max != got.Tool.Max {
-			t.Errorf("%s: %+v: %v", name, encoded, err)
+		data, err := session.EncodeTotals(&got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if received, err := session.DecodeTotals(data); err != nil || received.Tool.Max != got.Tool.Max {
+			t.Errorf("%s: %+v: %v", name, received, err)
 		}
 	}
 	runtime.KeepAlive(ballast)

@@ -105,7 +105,7 @@ func (k *kubelet) newSession(ctx context.Context, pod *corev1.Pod) (*simulated, 
 
 func (s *simulated) hello() error {
 	if err := s.rpc.Send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: &sessionpb.Hello{
-		Role: s.role, Instance: 1, Protocol: session.Protocol(),
+		Role: s.role, Instance: 1, Protocol: session.ProtocolVersion,
 	}}}); err == nil {
 		_, err := s.rpc.Recv() // Welcome
 		return err
@@ -168,9 +168,11 @@ func (s *simulated) join(ctx context.Context) error {
 func (s *simulated) handle(m *sessionpb.ManagerMessage) error {
 	switch m := m.GetMessage().(type) {
 	case *sessionpb.ManagerMessage_Watch:
-		return s.rpc.Send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: &sessionpb.ProbeSucceeded{
-			Result: session.ProbeResultToWire(&session.ProbeResult{Software: "benchmanager", DocumentLength: 1000}),
-		}}})
+		data, err := session.Encode(&session.ProbeResult{Software: "benchmanager", DocumentLength: 1000})
+		if err != nil {
+			return err
+		}
+		return s.rpc.Send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: data}})
 	case *sessionpb.ManagerMessage_Sample:
 		return s.sample(true)
 	case *sessionpb.ManagerMessage_Prepare:
@@ -234,14 +236,13 @@ func (s *simulated) sample(requested bool) error {
 }
 
 func (s *simulated) totals() error {
-	totals := s.figures.totals(s.index)
-	encoded, err := session.MeasureToWire(&totals.Measure)
+	totals := *s.figures.totals(s.index)
+	totals.StartedAt, totals.EndedAt = s.began, s.began+int64(s.figures.seconds)*1_000_000
+	data, err := session.EncodeTotals(&totals)
 	if err != nil {
 		return err
 	}
 	s.number++
 	s.figures.finished()
-	return s.rpc.Send(&sessionpb.PodMessage{Number: s.number, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{
-		Measure: encoded, StartedAt: s.began, EndedAt: s.began + int64(s.figures.seconds)*1_000_000, Usage: result.ClientFigures.Values(&totals.Usage),
-	}}})
+	return s.rpc.Send(&sessionpb.PodMessage{Number: s.number, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: data}}})
 }

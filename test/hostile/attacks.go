@@ -12,7 +12,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -45,15 +44,16 @@ var attacks = []attack{
 	{"a message of 8 MB", []string{"ResourceExhausted", "FailedPrecondition"}, withBytes(make([]byte, 8<<20))},
 	{"bytes that are no message", []string{"Internal", "FailedPrecondition"}, withBytes([]byte("\xff\xff\xff"))},
 	{"a message without content", []string{"InvalidArgument", "FailedPrecondition"}, withBytes(nil)},
-	{"millions of empty messages", []string{"Internal", "FailedPrecondition"}, withBytes(field(6, bytes.Repeat(field(9, nil), 2_000_000)))},
-	{"millions of numbers", []string{"Internal", "FailedPrecondition"}, withBytes(field(6, field(5, make([]byte, 4_000_000))))},
+	{"millions of empty messages", []string{"Internal", "FailedPrecondition"}, withBytes(field(9, bytes.Repeat(field(5, nil), 2_000_000)))},
+	{"millions of numbers", []string{"Internal", "FailedPrecondition"}, withBytes(field(7, field(7, make([]byte, 4_000_000))))},
+	{"millions of objects", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(`{"script":{"metrics":[` + strings.Repeat("{},", 1_000_000) + "{}]}}")},
+	{"millions of lists in each other", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(strings.Repeat("[", 4_000_000))},
 	{"setup data that is nested deeply", []string{"InvalidArgument", "FailedPrecondition"}, withMessage(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: &sessionpb.ScriptState{SetupData: bytes.Repeat([]byte("["), session.MaxSetupBytes)}}})},
-	{"a histogram that isn't one", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(&sessionpb.ClientTotals{Measure: measure(&sessionpb.Histogram{Hdr: make([]byte, 100), Count: 1})})},
-	{"requests without end", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(&sessionpb.ClientTotals{Measure: &sessionpb.Measure{Counts: &sessionpb.Counts{Values: []int64{1 << 50}, Errors: []int64{1 << 50}}}})},
-	{"a sketch with a bin near 2^31", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(&sessionpb.ClientTotals{Measure: measure(), Script: &sessionpb.ScriptTotals{
-		Metrics: []*sessionpb.ScriptMetric{{Name: "m", Kind: "trend", Samples: 1, Values: []byte("\x05\x01\xfe\xff\xff\xff\x0f\x02")}},
-	}})},
-	{"totals from the future", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(&sessionpb.ClientTotals{Measure: measure(), StartedAt: 1, EndedAt: 1 << 62})},
+	{"a histogram that isn't one", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(`{"requests":1,"latencies":{"total":{"hdr":"` + strings.Repeat("A", 100) + `","count":1}}}`)},
+	{"requests without end", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(`{"requests":1125899906842624,"errors":{"connect":1125899906842624}}`)},
+	{"a sketch with a bin near 2^31", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(fmt.Sprintf(`{"script":{"metrics":[{"name":"m","kind":"trend","samples":1,"values":%q}]}}`,
+		base64.StdEncoding.EncodeToString([]byte("\x05\x01\xfe\xff\xff\xff\x0f\x02"))))},
+	{"totals from the future", []string{"InvalidArgument", "FailedPrecondition"}, withTotals(`{"startedAtMicroseconds":1,"endedAtMicroseconds":4611686018427387904}`)},
 	{"thousands of pings", []string{"accepted", "Unavailable", "InvalidArgument", "FailedPrecondition"}, pings},
 	{"a call that is broken off", []string{"Canceled"}, brokenOff},
 }
@@ -167,8 +167,9 @@ func withMessage(m *sessionpb.PodMessage) func(context.Context, *target, string)
 	return withBytes(encode(m))
 }
 
-func withTotals(totals *sessionpb.ClientTotals) func(context.Context, *target, string) (string, error) {
-	return withMessage(&sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: totals}})
+// withTotals sends a client's totals, which are JSON.
+func withTotals(totals string) func(context.Context, *target, string) (string, error) {
+	return withMessage(&sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: []byte(totals)}}})
 }
 
 // hello returns an encoded Hello. Without one, it is that of a client whose measurement began a
@@ -178,21 +179,8 @@ func hello(h *sessionpb.Hello) []byte {
 		at := time.Now().Add(-time.Minute).Truncate(time.Hour).UnixMicro()
 		h = &sessionpb.Hello{Role: sessionpb.Role_ROLE_CLIENT, Starts: []*sessionpb.Start{{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: at}}}
 	}
-	h.Protocol = session.Protocol()
+	h.Protocol = session.ProtocolVersion
 	return encode(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: h}})
-}
-
-// measure returns a measure of as many requests as there are histograms of their durations.
-func measure(totals ...*sessionpb.Histogram) *sessionpb.Measure {
-	m := &sessionpb.Measure{Counts: &sessionpb.Counts{Values: []int64{int64(len(totals))}}}
-	for _, h := range totals {
-		m.Latencies = make([]*sessionpb.Histogram, result.Phases)
-		for p := range m.Latencies {
-			m.Latencies[p] = &sessionpb.Histogram{}
-		}
-		m.Latencies[result.Total] = h
-	}
-	return m
 }
 
 // field returns an encoded field of bytes.

@@ -248,8 +248,8 @@ func (r *raw) end() error {
 // hello returns a message with a Hello. It sets this version of the protocol if none
 // is set.
 func hello(h *sessionpb.Hello) *sessionpb.PodMessage {
-	if h.Protocol == nil {
-		h.Protocol = session.Protocol()
+	if h.Protocol == 0 {
+		h.Protocol = session.ProtocolVersion
 	}
 	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Hello{Hello: h}}
 }
@@ -281,10 +281,8 @@ func probeResult() *session.ProbeResult {
 	return &session.ProbeResult{Software: "nginx", DocumentLength: 7, TLS: &result.Handshake{Protocol: "TLSv1.3", KeySize: 256}}
 }
 
-func probedMessage(result *sessionpb.ProbeResult) *sessionpb.PodMessage {
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{
-		ProbeSucceeded: &sessionpb.ProbeSucceeded{Result: result},
-	}}
+func probedMessage(result *session.ProbeResult) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: mustEncode(result)}}
 }
 
 func sampleMessage(t testing.TB, number uint64, stage sessionpb.Stage, s *result.ClientSecond) *sessionpb.PodMessage {

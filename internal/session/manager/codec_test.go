@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -26,33 +25,30 @@ func repeated(part []byte) []byte { return bytes.Repeat(part, (session.MaxMessag
 // decoded as they are. What is allocated is bounded by the size of the message.
 func TestMessagesThatTakeMemory(t *testing.T) {
 	const (
-		totals, measure, levels, failure, script = 6, 2, 9, 10, 20
-		counts, latencies, metrics, usage        = 1, 2, 3, 5
+		hello, sample, server, failure = 3, 7, 9, 12
+		counts, usage, sketches        = 4, 7, 10
+		starts, backends, inner        = 4, 5, 2
 	)
 	number := protowire.AppendVarint(protowire.AppendTag(nil, usage, protowire.VarintType), 0)
 	tests := map[string]struct {
-		into    proto.Message
 		wire    []byte
 		refused bool
 	}{
-		"messages":                {&sessionpb.PodMessage{}, field(totals, repeated(field(levels, nil))), true},
-		"messages in messages":    {&sessionpb.PodMessage{}, field(totals, repeated(field(levels, field(measure-1, nil)))), true},
-		"messages in one":         {&sessionpb.PodMessage{}, field(totals, field(script, repeated(field(metrics, nil)))), true},
-		"histograms":              {&sessionpb.PodMessage{}, field(totals, field(measure, repeated(field(latencies, nil)))), true},
-		"a message again":         {&sessionpb.PodMessage{}, repeated(field(totals, nil)), true},
-		"packed numbers":          {&sessionpb.PodMessage{}, field(totals, field(measure, field(counts, field(1, repeated([]byte{0}))))), true},
-		"numbers":                 {&sessionpb.PodMessage{}, field(totals, repeated(number)), true},
-		"unknown fields":          {&sessionpb.PodMessage{}, repeated(field(99, nil)), true},
-		"unknown fields within":   {&sessionpb.PodMessage{}, field(totals, repeated(field(99, nil))), true},
-		"unknown groups":          {&sessionpb.PodMessage{}, repeated(protowire.AppendTag(nil, 99, protowire.StartGroupType)), true},
-		"entries of a map":        {&sessionpb.Plan{}, repeated(field(9, nil)), true},
-		"texts":                   {&sessionpb.Script{}, repeated(field(5, nil)), true},
-		"a text":                  {&sessionpb.PodMessage{}, field(failure, field(1, repeated([]byte("x")))), false},
-		"a text again":            {&sessionpb.PodMessage{}, field(failure, repeated(field(1, []byte("x")))), false},
-		"a large unknown field":   {&sessionpb.PodMessage{}, field(99, repeated([]byte("x"))), false},
-		"messages within bounds":  {&sessionpb.PodMessage{}, field(totals, bytes.Repeat(field(levels, nil), maxParts-2)), false},
-		"as many packed numbers":  {&sessionpb.PodMessage{}, field(totals, field(usage, make([]byte, maxParts-2))), false},
-		"histograms in a message": {&sessionpb.PodMessage{}, field(totals, field(measure, bytes.Repeat(field(latencies, nil), maxParts-3))), false},
+		"messages":               {field(server, repeated(field(backends, nil))), true},
+		"messages in messages":   {field(server, repeated(field(backends, field(inner, nil)))), true},
+		"messages in one":        {field(hello, repeated(field(starts, nil))), true},
+		"a message again":        {repeated(field(sample, nil)), true},
+		"packed numbers":         {field(sample, field(counts, repeated([]byte{0}))), true},
+		"numbers":                {field(sample, repeated(number)), true},
+		"bytes":                  {field(sample, repeated(field(sketches, nil))), true},
+		"unknown fields":         {repeated(field(99, nil)), true},
+		"unknown fields within":  {field(sample, repeated(field(99, nil))), true},
+		"unknown groups":         {repeated(protowire.AppendTag(nil, 99, protowire.StartGroupType)), true},
+		"a text":                 {field(failure, field(1, repeated([]byte("x")))), false},
+		"a text again":           {field(failure, repeated(field(1, []byte("x")))), false},
+		"a large unknown field":  {field(99, repeated([]byte("x"))), false},
+		"messages within bounds": {field(server, bytes.Repeat(field(backends, nil), maxParts-2)), false},
+		"as many packed numbers": {field(sample, field(usage, make([]byte, maxParts-2))), false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +59,7 @@ func TestMessagesThatTakeMemory(t *testing.T) {
 			codec := newBoundedCodec()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := codec.Unmarshal(data, test.into)
+			err := codec.Unmarshal(data, &sessionpb.PodMessage{})
 			runtime.ReadMemStats(&after)
 			if (err != nil) != test.refused {
 				t.Errorf("error %v", err)

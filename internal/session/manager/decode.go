@@ -5,8 +5,6 @@ import (
 	"maps"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -18,8 +16,8 @@ const (
 	clockSlack = int64(time.Minute / time.Microsecond)
 )
 
-// numbered is a numbered message with its content checked. Of a message that has arrived before, or
-// of a kind that only a later version knows, it has the numbers alone.
+// numbered is a numbered message with its content checked. Of a message that has arrived before it has the numbers
+// alone.
 type numbered struct {
 	first, last uint64
 	second      *result.ClientSecond
@@ -42,10 +40,6 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 	}
 	switch m.GetMessage().(type) {
 	case *sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals, *sessionpb.PodMessage_ServerSample, *sessionpb.PodMessage_ScriptSummary:
-	case nil:
-		if m.GetNumber() == 0 {
-			return nil, nil
-		}
 	default:
 		return nil, nil
 	}
@@ -65,10 +59,9 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 	case *sessionpb.PodMessage_ClientSample:
 		err = n.decodeSecond(body.ClientSample, starts, now)
 	case *sessionpb.PodMessage_ClientTotals:
-		n.size = int64(proto.Size(body.ClientTotals))
 		err = n.decodeTotals(body.ClientTotals, starts, now)
 	case *sessionpb.PodMessage_ScriptSummary:
-		n.summary, err = session.ScriptSummaryFromWire(body.ScriptSummary)
+		n.summary, err = session.DecodeScriptSummary(body.ScriptSummary)
 	case *sessionpb.PodMessage_ServerSample:
 		err = n.decodeSample(body.ServerSample, now)
 	}
@@ -108,48 +101,18 @@ func (n *numbered) decodeTotals(w *sessionpb.ClientTotals, starts map[sessionpb.
 	if start == 0 {
 		return fmt.Errorf("the measurement has not started")
 	}
-	tool, err := session.ToolFromWire(w.GetTool())
+	t, err := session.DecodeTotals(w.GetTotals())
 	if err != nil {
 		return err
 	}
-	read := session.MeasureFromWire
-	if tool != nil {
-		read = session.UntimedFromWire
-		tool.Name, tool.Version = clipped(tool.Name), clipped(tool.Version)
+	if t.EndedAt < t.StartedAt || t.EndedAt > now+clockSlack || t.StartedAt < start-clockSlack && (t.StartedAt != 0 || t.Requests != 0) {
+		return fmt.Errorf("from %d to %d, of a measurement that started at %d", t.StartedAt, t.EndedAt, start)
 	}
-	measure, err := read(w.GetMeasure())
-	if err != nil {
-		return err
+	if t.Tool != nil {
+		t.Tool.Name, t.Tool.Version = clipped(t.Tool.Name), clipped(t.Tool.Version)
 	}
-	began, ended := w.GetStartedAt(), w.GetEndedAt()
-	if ended < began || ended > now+clockSlack || began < start-clockSlack && (began != 0 || measure.Requests != 0) {
-		return fmt.Errorf("from %d to %d, of a measurement that started at %d", began, ended, start)
-	}
-	n.totals = &result.Totals{Measure: *measure, StartedAt: began, EndedAt: ended, Tool: tool}
-	n.clockError = max(w.GetClockError(), 0)
-	if n.totals.Usage, err = session.ClientUsageFromWire(w.GetUsage()); err != nil {
-		return err
-	}
-	if n.totals.NodeUsage, err = session.NodeUsageFromWire(w.GetNode()); err != nil {
-		return err
-	}
-	if n.totals.Arrivals, err = session.ArrivalsFromWire(w.GetArrivals(), &measure.Counts); err != nil {
-		return err
-	}
-	if n.totals.Levels, err = session.LevelsFromWire(w.GetLevels()); err != nil {
-		return err
-	}
-	if n.totals.Steps, err = session.LevelsFromWire(w.GetSteps()); err != nil {
-		return err
-	}
-	if n.totals.Script, err = session.ScriptTotalsFromWire(w.GetScript()); err != nil {
-		return err
-	}
-	if w.GetWarmup() != nil {
-		n.totals.WarmupMicroseconds = max(w.GetWarmupDuration(), 0)
-		n.totals.Warmup, err = session.CountsFromWire(w.GetWarmup())
-	}
-	return err
+	n.totals, n.size, n.clockError = t, int64(len(w.GetTotals())), max(w.GetClockError(), 0)
+	return nil
 }
 
 func (n *numbered) decodeSample(w *sessionpb.ServerSample, now int64) error {

@@ -24,28 +24,22 @@ func FuzzReceive(f *testing.F) {
 		sampleMessage(f, 1, measurement, second(3, 1, 2, 3)),
 		sampleMessage(f, 1, measurement, timed(3, 5, func() float64 { return 1000 })),
 		renumbered(change(sampleMessage(f, 4, measurement, second(3, 1, 2, 3)), func(s *sessionpb.ClientSample) { s.Seconds = 5 }), 1, 4),
-		totalsMessage(f, 1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)}),
+		totalsMessage(1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)}),
 		serverMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),
 		serversMessage(1, backends(fuzzStart, "a", "b")),
 	}
 	trend := k6metric.New("trend", k6metric.Trend, k6metric.Milliseconds)
 	trend.Add(3, fuzzStart)
-	script, err := session.ScriptTotalsToWire(&result.ScriptTotals{
-		Metrics: []k6metric.Metric{*trend}, Thresholds: []k6metric.Threshold{{Metric: "trend", Source: "p(95)<5"}},
-	})
-	if err != nil {
-		f.Fatal(err)
+	all := &result.Totals{
+		StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2), Levels: []result.LevelTotals{{Measure: *measure(1, 2), CPU: 3}},
+		Warmup: &result.Counts{Requests: 1}, Arrivals: &result.Arrivals{Due: 5},
+		Script: &result.ScriptTotals{Metrics: []k6metric.Metric{*trend}, Thresholds: []k6metric.Threshold{{Metric: "trend", Source: "p(95)<5"}}},
 	}
-	levels, err := session.LevelsToWire([]result.LevelTotals{{Measure: *measure(1, 2), CPU: 3}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	all := totalsMessage(f, 1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)})
-	all.GetClientTotals().Script, all.GetClientTotals().Levels = script, levels
-	all.GetClientTotals().Warmup, all.GetClientTotals().Arrivals = session.CountsToWire(&result.Counts{Requests: 1}), []int64{5}
-	seeds = append(seeds, all,
+	seeds = append(seeds, totalsMessage(1, all),
 		&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptState{ScriptState: &sessionpb.ScriptState{SetupEnded: true, SetupData: []byte("[1]")}}},
-		probedMessage(&sessionpb.ProbeResult{Software: "a", Tls: &sessionpb.Handshake{Protocol: "TLSv1.3"}}))
+		metricsMessage(&session.ScriptMetrics{Metrics: []k6metric.Metric{*trend}}),
+		summaryMessage(&result.ScriptSummary{Files: []result.SummaryFile{{Name: "a", Content: []byte("x"), Size: 1}}}),
+		probedMessage(&session.ProbeResult{Software: "a", TLS: &result.Handshake{Protocol: "TLSv1.3"}}))
 	for _, m := range seeds {
 		wire, err := proto.Marshal(m)
 		if err != nil {

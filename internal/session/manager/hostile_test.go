@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/printable"
@@ -19,15 +20,20 @@ import (
 
 func welcome(m *sessionpb.ManagerMessage) *sessionpb.Welcome { return m.GetWelcome() }
 
-func totalsMessage(t testing.TB, number uint64, totals *result.Totals) *sessionpb.PodMessage {
-	t.Helper()
-	w, err := session.MeasureToWire(&totals.Measure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{
-		Measure: w, StartedAt: totals.StartedAt, EndedAt: totals.EndedAt,
-	}}}
+func totalsMessage(number uint64, totals *result.Totals) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Number: number, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: mustEncode(totals)}}}
+}
+
+// scriptMessage returns the totals of a client of a script.
+func scriptMessage(at int64, script *result.ScriptTotals) *sessionpb.PodMessage {
+	return totalsMessage(1, &result.Totals{StartedAt: at, EndedAt: at, Script: script})
+}
+
+// renumbered returns a copy of a message with other numbers.
+func renumbered(m *sessionpb.PodMessage, first, last uint64) *sessionpb.PodMessage {
+	m = proto.CloneOf(m)
+	m.FirstNumber, m.Number = first, last
+	return m
 }
 
 func serverMessage(number uint64, u *result.ServerUsage) *sessionpb.PodMessage {
@@ -43,6 +49,20 @@ func change(m *sessionpb.PodMessage, how func(*sessionpb.ClientSample)) *session
 	m = proto.CloneOf(m)
 	how(m.GetClientSample())
 	return m
+}
+
+// unknown returns a message of a kind that nobody knows.
+func unknown(t testing.TB, field protowire.Number) *sessionpb.PodMessage {
+	t.Helper()
+	m := &sessionpb.PodMessage{}
+	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), []byte{8, 1}))
+	return m
+}
+
+// objects returns totals with n metrics of a script without any fields.
+func objects(n int) *sessionpb.PodMessage {
+	data := `{"script":{"metrics":[` + strings.Repeat("{},", n-1) + "{}]}}"
+	return &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: []byte(data)}}}
 }
 
 // TestDuplicatesAndGaps sends numbered messages twice and omits one.
@@ -104,48 +124,48 @@ func TestMalformedMessages(t *testing.T) {
 		"Hello twice":           {client, hello(&sessionpb.Hello{Role: client}), "Hello is not allowed"},
 		"an agent's message":    {client, serverMessage(1, usage), "ServerSample is not allowed for ROLE_CLIENT"},
 		"a client's message":    {agent, good, "ClientSample is not allowed for ROLE_AGENT"},
-		"a client's totals":     {agent, totalsMessage(t, 1, &result.Totals{}), "ClientTotals is not allowed"},
+		"a client's totals":     {agent, totalsMessage(1, &result.Totals{}), "ClientTotals is not allowed"},
 		"number 0":              {client, renumbered(good, 0, 0), "numbers from 0 to 0"},
 		"numbers backwards":     {client, renumbered(good, 2, 1), "numbers from 2 to 1"},
-		"no figures":            {client, change(good, func(s *sessionpb.ClientSample) { s.Measure = nil }), "ClientSample: no counts"},
+		"no figures":            {client, change(good, func(s *sessionpb.ClientSample) { s.Counts = nil }), "ClientSample: no counts"},
 		"a stage without start": {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = warmup }), "has not started"},
 		"no stage":              {client, change(good, func(s *sessionpb.ClientSample) { s.Stage = 77 }), "has not started"},
 		"a second before":       {client, change(good, func(s *sessionpb.ClientSample) { s.Second = -1 }), "are not over"},
 		"a second to come":      {client, change(good, func(s *sessionpb.ClientSample) { s.Second = 1000 }), "are not over"},
 		"seconds to come":       {client, change(good, func(s *sessionpb.ClientSample) { s.Seconds = math.MaxInt64 }), "are not over"},
-		"requests untimed":      {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values[0] = 5 }), "5 requests succeeded, 2 were timed"},
-		"negative bytes":        {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values[4] = -5 }), "bytesSent must be"},
+		"requests untimed":      {client, change(good, func(s *sessionpb.ClientSample) { s.Counts[0] = 5 }), "5 requests succeeded, 2 were timed"},
+		"negative bytes":        {client, change(good, func(s *sessionpb.ClientSample) { s.Counts[4] = -5 }), "bytesSent must be"},
 		"requests without end": {client, change(good, func(s *sessionpb.ClientSample) {
-			s.Measure.Counts.Values[0], s.Measure.Counts.Errors[0] = 1<<50+2, 1<<50
+			s.Counts[0], s.Errors[0] = 1<<50+2, 1<<50
 		}), "requests"},
 		"a broken histogram": {client, change(good, func(s *sessionpb.ClientSample) {
-			s.Measure.Latencies[result.Total].Hdr = []byte("HISTFAAAAA")
+			s.Total.Hdr = []byte("HISTFAAAAA")
 		}), "histogram"},
-		"a sketch of others":           {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = [][]byte{{2}} }), "sketches: connect: 1 durations"},
-		"many sketches":                {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = make([][]byte, 1000) }), "sketches of 1000 phases"},
-		"many kinds of errors":         {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Errors = make([]int64, 1000) }), "kinds of errors"},
-		"many figures":                 {client, change(good, func(s *sessionpb.ClientSample) { s.Measure.Counts.Values = make([]int64, 1000) }), "1000 figures"},
-		"negative usage":               {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = []int64{-1} }), "userCPUMicroseconds must be"},
-		"much usage":                   {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = make([]int64, 1000) }), "1000 figures"},
-		"a warm-up's end":              {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "end of stage STAGE_WARMUP, which has not started"},
-		"totals backwards":             {client, totalsMessage(t, 1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "ClientTotals: from"},
-		"totals to come":               {client, totalsMessage(t, 1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "ClientTotals: from"},
-		"totals from before":           {client, totalsMessage(t, 1, &result.Totals{StartedAt: at - 3600_000_000, EndedAt: at}), "ClientTotals: from"},
-		"a sample to come":             {agent, serverMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "ServerSample: time"},
-		"a sample at no time":          {agent, serverMessage(1, &result.ServerUsage{}), "ServerSample: time 0"},
-		"negative CPU time":            {agent, serverMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "ServerSample: server sample: userCPUMicroseconds must be"},
-		"no probe result":              {agent, probedMessage(nil), "no probe result"},
-		"a large probe result":         {client, probedMessage(&sessionpb.ProbeResult{Software: strings.Repeat("x", 1<<20)}), "probe result of 1048580 bytes"},
-		"a result in color":            {client, probedMessage(&sessionpb.ProbeResult{Http: "\u001b[31m"}), "HTTP version"},
-		"a large script":               {client, scriptMessage(at, &sessionpb.ScriptTotals{TeardownError: strings.Repeat("x", 7<<19)}), "figures of a script with 3670021 bytes"},
-		"metrics without names":        {client, scriptMessage(at, &sessionpb.ScriptTotals{Metrics: make([]*sessionpb.ScriptMetric, 500_000)}), "more than 10000 parts"},
-		"a thousand and one metrics":   {client, scriptMessage(at, &sessionpb.ScriptTotals{Metrics: make([]*sessionpb.ScriptMetric, 1001)}), "1001 metrics and thresholds"},
-		"levels without end":           {client, &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Levels: make([]*sessionpb.LevelTotals, 2_000_000)}}}, "more than 10000 parts"},
-		"an unknown kind, misnumbered": {client, renumbered(unknown(t, 99), 5, 3), "numbers from 5 to 3"},
-		"a container without a name":   {agent, serversMessage(1, backends(at, "")), "with the name"},
-		"nine containers":              {agent, serversMessage(1, backends(at, "a", "b", "c", "d", "e", "f", "g", "h", "i")), "9 containers"},
+		"a sketch of others":         {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = [][]byte{{2}} }), "sketches: connect: 1 durations"},
+		"many sketches":              {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = make([][]byte, 1000) }), "sketches of 1000 phases"},
+		"many kinds of errors":       {client, change(good, func(s *sessionpb.ClientSample) { s.Errors = make([]int64, 1000) }), "kinds of errors"},
+		"many figures":               {client, change(good, func(s *sessionpb.ClientSample) { s.Counts = make([]int64, 1000) }), "1000 figures"},
+		"negative usage":             {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = []int64{-1} }), "userCPUMicroseconds must be"},
+		"much usage":                 {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = make([]int64, 1000) }), "1000 figures"},
+		"a warm-up's end":            {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "end of stage STAGE_WARMUP, which has not started"},
+		"totals backwards":           {client, totalsMessage(1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "ClientTotals: from"},
+		"totals to come":             {client, totalsMessage(1, &result.Totals{StartedAt: at, EndedAt: at + 3600_000_000}), "ClientTotals: from"},
+		"totals from before":         {client, totalsMessage(1, &result.Totals{StartedAt: at - 3600_000_000, EndedAt: at}), "ClientTotals: from"},
+		"a sample to come":           {agent, serverMessage(1, &result.ServerUsage{At: at + 3600_000_000}), "ServerSample: time"},
+		"a sample at no time":        {agent, serverMessage(1, &result.ServerUsage{}), "ServerSample: time 0"},
+		"negative CPU time":          {agent, serverMessage(1, &result.ServerUsage{At: at, UserCPU: -1}), "ServerSample: server sample: userCPUMicroseconds must be"},
+		"no probe result":            {agent, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{}}, "no probe result"},
+		"a large probe result":       {client, probedMessage(&session.ProbeResult{Software: strings.Repeat("x", 1<<20)}), "probe result of 10486"},
+		"a result in color":          {client, probedMessage(&session.ProbeResult{HTTP: "\u001b[31m"}), "HTTP version"},
+		"a large script":             {client, scriptMessage(at, &result.ScriptTotals{TeardownError: strings.Repeat("x", 7<<19)}), "totals: a script of 0 virtual users"},
+		"metrics without names":      {client, objects(500_000), "ClientTotals: totals: more than 10000 parts"},
+		"a thousand and one metrics": {client, objects(1001), "1001 metrics and 0 thresholds"},
+		"containers without end":     {agent, &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ServerSample{ServerSample: &sessionpb.ServerSample{Backends: make([]*sessionpb.BackendUsage, 2_000_000)}}}, "more than 10000 parts"},
+		"an unknown kind":            {client, unknown(t, 99), "a message without content is not allowed"},
+		"a container without a name": {agent, serversMessage(1, backends(at, "")), "with the name"},
+		"nine containers":            {agent, serversMessage(1, backends(at, "a", "b", "c", "d", "e", "f", "g", "h", "i")), "9 containers"},
 		"too large": {client, change(good, func(s *sessionpb.ClientSample) {
-			s.Measure.Latencies[0].Hdr = make([]byte, session.MaxMessageBytes)
+			s.Total.Hdr = make([]byte, session.MaxMessageBytes)
 		}), "larger than max"},
 	}
 	for name, test := range tests {
@@ -202,7 +222,7 @@ func TestMalformedHello(t *testing.T) {
 	b := newBench(t)
 	for name, i := range map[string]Identity{"client": clientOf("run", 0), "agent": agentOf("run")} {
 		c := b.dial(token(i))
-		c.send(hello(&sessionpb.Hello{Role: i.Role, ProbeSucceeded: probedMessage(&sessionpb.ProbeResult{DocumentLength: -5}).GetProbeSucceeded()}))
+		c.send(hello(&sessionpb.Hello{Role: i.Role, ProbeSucceeded: probedMessage(&session.ProbeResult{DocumentLength: -5}).GetProbeSucceeded()}))
 		if err := c.end(); status.Code(err) != codes.InvalidArgument {
 			t.Errorf("%s: the session ended with %v", name, err)
 		}

@@ -98,7 +98,7 @@ func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
 			return malformed("start time %d, but the run's is %d", at, r.starts[stage])
 		}
 	}
-	if hello.GetProbeSucceeded() != nil {
+	if len(hello.GetProbeSucceeded()) > 0 {
 		if err := p.setProbeResult(hello.GetProbeSucceeded()); err != nil {
 			return err
 		}
@@ -120,8 +120,8 @@ func (p *participant) setReady(ready *sessionpb.Ready) {
 	p.Ready, p.CPUs = true, clipped(ready.GetCpus())
 }
 
-func (p *participant) setProbeResult(w *sessionpb.ProbeSucceeded) error {
-	probed, err := session.ProbeResultFromWire(w.GetResult())
+func (p *participant) setProbeResult(data []byte) error {
+	probed, err := session.DecodeProbeResult(data)
 	if err != nil {
 		return malformed("%s", err)
 	}

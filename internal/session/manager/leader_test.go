@@ -2,15 +2,11 @@ package manager
 
 import (
 	"context"
-	"log/slog"
 	"net"
-	"strings"
 	"sync"
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 
 	"github.com/assay-dev/assay/internal/session/pod"
 )
@@ -105,44 +101,4 @@ func TestPodFindsTheLeader(t *testing.T) {
 		b.restart()
 		b.await("run", "ready at "+leader, ready(1))
 	}
-}
-
-// TestManagerBeforeVersions checks the log of a pod if the manager is from before
-// version 1 and doesn't have the method that this version calls.
-func TestManagerBeforeVersions(t *testing.T) {
-	b := newBench(t)
-	b.kill()
-	listener, err := net.Listen("tcp", b.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(b.config)))
-	go func() { _ = server.Serve(listener) }()
-	defer server.Stop()
-
-	lines := make(chan string, 10)
-	ctx, cancel := context.WithCancel(t.Context())
-	c := pod.New(pod.Config{
-		Addresses: b.address, Role: client, Log: slog.New(slog.NewTextHandler(writer(lines), nil)),
-		Token: func() (string, error) { return token(clientOf("run", 0)), nil },
-		CA:    func() ([]byte, error) { return b.pem, nil },
-	})
-	ended := make(chan error)
-	go func() { ended <- c.Run(ctx) }()
-	if line := <-lines; !strings.Contains(line, "the manager speaks version 0") || !strings.Contains(line, "The manager's image is from an older release") {
-		t.Errorf("the pod logged %s", line)
-	}
-	cancel()
-	<-ended
-}
-
-// writer sends what is written to a channel, as far as there is room.
-type writer chan string
-
-func (w writer) Write(p []byte) (int, error) {
-	select {
-	case w <- string(p):
-	default:
-	}
-	return len(p), nil
 }

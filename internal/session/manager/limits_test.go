@@ -9,8 +9,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -52,12 +53,12 @@ func receiveAll(t *testing.T, r *run, clients int, message func(index int) *sess
 
 // TestTotalsTakeBoundedMemory has the clients of a run send totals of 3 MB each.
 func TestTotalsTakeBoundedMemory(t *testing.T) {
-	thresholds := make([]*sessionpb.ScriptThreshold, 100)
+	thresholds := make([]k6metric.Threshold, 100)
 	for i := range thresholds {
-		thresholds[i] = &sessionpb.ScriptThreshold{Metric: strings.Repeat("m", 512), Source: "p(95)<200"}
+		thresholds[i] = k6metric.Threshold{Metric: strings.Repeat("m", 512), Source: "p(95)<200"}
 	}
-	large := scriptMessage(fuzzStart, &sessionpb.ScriptTotals{Thresholds: thresholds})
-	size := proto.Size(large.GetClientTotals())
+	large := scriptMessage(fuzzStart, &result.ScriptTotals{Thresholds: thresholds})
+	size := len(large.GetClientTotals().GetTotals())
 	n, err := receiveAll(t, newRun(), 10_000, func(int) *sessionpb.PodMessage { return large })
 	if bad := (*malformedError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.what, "those of all clients have more than") {
 		t.Errorf("error %v", err)
@@ -70,7 +71,7 @@ func TestTotalsTakeBoundedMemory(t *testing.T) {
 // TestStagesHaveBoundedRequests has each client of a run send as many requests as a message may have.
 func TestStagesHaveBoundedRequests(t *testing.T) {
 	failed := sampleMessage(t, 1, measurement, second(0))
-	failed.GetClientSample().Measure.Counts = &sessionpb.Counts{Values: []int64{1 << 40}, Errors: []int64{1 << 40}}
+	failed.GetClientSample().Counts, failed.GetClientSample().Errors = []int64{1 << 40}, []int64{1 << 40}
 	r := newRun()
 	n, err := receiveAll(t, r, 2000, func(int) *sessionpb.PodMessage { return failed })
 	if bad := (*malformedError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.what, "has more than") || n != 1<<10 {

@@ -58,7 +58,7 @@ type Server struct {
 	announce func(run string)
 	changes  *changes
 	log      logr.Logger
-	protocol *sessionpb.Protocol
+	protocol uint32
 	// origin is the time, with its monotonic reading, at which the clock was epoch.
 	origin time.Time
 	epoch  int64
@@ -83,7 +83,7 @@ type Server struct {
 // changed is called from one goroutine while Serve runs. It may wait.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	now := time.Now()
-	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: MaxConnections, log: log, protocol: session.Protocol(), origin: now, epoch: now.UnixMicro(), gate: newGate(), intake: newIntake(), counters: &counters{}, runs: map[string]*run{}}
+	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: MaxConnections, log: log, protocol: session.ProtocolVersion, origin: now, epoch: now.UnixMicro(), gate: newGate(), intake: newIntake(), counters: &counters{}, runs: map[string]*run{}}
 }
 
 // now returns the manager's clock: microseconds since the Unix epoch. It runs on

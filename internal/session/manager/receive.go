@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -89,7 +88,7 @@ func (r *run) receive(st *stream, m *sessionpb.PodMessage, now int64) (news bool
 	case *sessionpb.PodMessage_ScriptState:
 		err = r.setScriptState(p, body.ScriptState)
 	case *sessionpb.PodMessage_ScriptMetrics:
-		return false, r.setScriptMetrics(p, metrics, int64(proto.Size(body.ScriptMetrics)))
+		return false, r.setScriptMetrics(p, metrics, int64(len(body.ScriptMetrics)))
 	case *sessionpb.PodMessage_ProbeFailed:
 		p.ProbeFailure = clipped(body.ProbeFailed.GetReason())
 	case *sessionpb.PodMessage_Failure:
@@ -156,8 +155,6 @@ func allowed(role sessionpb.Role, m *sessionpb.PodMessage) bool {
 	case *sessionpb.PodMessage_Ping, *sessionpb.PodMessage_Failure,
 		*sessionpb.PodMessage_ProbeSucceeded, *sessionpb.PodMessage_ProbeFailed:
 		return true
-	case nil: // of a later version, unless there is nothing in it
-		return len(m.ProtoReflect().GetUnknown()) > 0
 	case *sessionpb.PodMessage_Ready, *sessionpb.PodMessage_StageEnded, *sessionpb.PodMessage_ScriptState,
 		*sessionpb.PodMessage_ScriptMetrics, *sessionpb.PodMessage_ScriptSummary,
 		*sessionpb.PodMessage_ClientSample, *sessionpb.PodMessage_ClientTotals:

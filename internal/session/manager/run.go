@@ -249,8 +249,7 @@ func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage
 		return nil
 	}
 	st.setup = true
-	data := &sessionpb.SetupData{Data: leader.Script.SetupData}
-	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{SetupData: data}}
+	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{SetupData: leader.Script.SetupData}}
 }
 
 // dueByRole returns the next message that only an agent, or only a client, is sent.
@@ -258,17 +257,26 @@ func (d *desired) dueByRole(st *stream, p *participant) *sessionpb.ManagerMessag
 	switch {
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && st.watches != d.watches:
 		st.watches = d.watches
-		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: session.WatchToWire(d.watch)}}
+		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Watch{Watch: mustEncode(d.watch)}}
 	case p.identity.Role == sessionpb.Role_ROLE_AGENT && d.samplePending && st.sampleRequests != d.sampleRequests:
 		st.sampleRequests = d.sampleRequests
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Sample{Sample: &sessionpb.Sample{}}}
 	case p.identity.Role == sessionpb.Role_ROLE_CLIENT && !p.Ready && !st.prepared && p.identity.Index < len(d.plans):
 		st.prepared = true
 		return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Prepare{
-			Prepare: &sessionpb.Prepare{Plan: session.PlanToWire(d.plans[p.identity.Index]), Address: d.address},
+			Prepare: &sessionpb.Prepare{Plan: mustEncode(d.plans[p.identity.Index]), Address: d.address},
 		}}
 	}
 	return nil
+}
+
+// mustEncode returns what a controller has set as it is sent. It panics if that can't be encoded; see contain.
+func mustEncode(v any) []byte {
+	data, err := session.Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
 }
 
 // fail sets why the pod can't continue. The first reason stands.

@@ -7,10 +7,11 @@ import (
 
 // decodeScriptMetrics returns the metrics in a message, and nil for any other. It needs no lock, since decoding takes long.
 func decodeScriptMetrics(m *sessionpb.PodMessage) (*session.ScriptMetrics, error) {
-	if m.GetScriptMetrics() == nil {
+	body, ok := m.GetMessage().(*sessionpb.PodMessage_ScriptMetrics)
+	if !ok {
 		return nil, nil
 	}
-	metrics, err := session.ScriptMetricsFromWire(m.GetScriptMetrics())
+	metrics, err := session.DecodeScriptMetrics(body.ScriptMetrics)
 	if err != nil {
 		return nil, malformed("%s", err)
 	}
@@ -49,5 +50,5 @@ func (d *desired) dueSummarize(st *stream, p *participant) *sessionpb.ManagerMes
 		return nil
 	}
 	st.summarized = true
-	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Summarize{Summarize: &sessionpb.Summarize{Data: data}}}
+	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_Summarize{Summarize: data}}
 }

@@ -152,12 +152,12 @@ func TestMalformedScriptMessages(t *testing.T) {
 		started bool
 		want    string
 	}{
-		"metrics out of turn": {metricsMessage(&sessionpb.ScriptMetrics{}), false, "has not started"},
-		"metrics that aren't": {metricsMessage(&sessionpb.ScriptMetrics{Metrics: []*sessionpb.ScriptMetric{{Name: "m", Kind: "x"}}}), true, "kind"},
-		"too much":            {metricsMessage(&sessionpb.ScriptMetrics{Metrics: []*sessionpb.ScriptMetric{{Name: strings.Repeat("x", session.MaxScriptMetricsBytes), Kind: "rate"}}}), true, "bytes"},
-		"a path that escapes": {summaryMessage(&sessionpb.ScriptSummary{Files: []*sessionpb.SummaryFile{{Name: "../a"}}}), true, "../a"},
-		"a name twice":        {summaryMessage(&sessionpb.ScriptSummary{Files: []*sessionpb.SummaryFile{{Name: "a"}, {Name: "a"}}}), true, "file"},
-		"too large files":     {summaryMessage(&sessionpb.ScriptSummary{Files: []*sessionpb.SummaryFile{{Name: "a", Content: make([]byte, result.MaxSummaryBytes+1), SizeBytes: 1 << 20}}}), true, "bytes"},
+		"metrics out of turn": {metricsMessage(&session.ScriptMetrics{}), false, "has not started"},
+		"metrics that aren't": {metricsMessage(&session.ScriptMetrics{Metrics: []k6metric.Metric{{Name: "m", Kind: "x"}}}), true, "kind"},
+		"too much":            {metricsMessage(&session.ScriptMetrics{Metrics: []k6metric.Metric{{Name: strings.Repeat("x", session.MaxScriptMetricsBytes), Kind: "rate"}}}), true, "bytes"},
+		"a path that escapes": {summaryMessage(&result.ScriptSummary{Files: []result.SummaryFile{{Name: "../a"}}}), true, "../a"},
+		"a name twice":        {summaryMessage(&result.ScriptSummary{Files: []result.SummaryFile{{Name: "a"}, {Name: "a"}}}), true, "file"},
+		"too large files":     {summaryMessage(&result.ScriptSummary{Files: []result.SummaryFile{{Name: "a", Content: make([]byte, result.MaxSummaryBytes+1), Size: 1 << 20}}}), true, "bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := "run " + name
@@ -178,10 +178,10 @@ func TestMalformedScriptMessages(t *testing.T) {
 	}
 }
 
-func metricsMessage(m *sessionpb.ScriptMetrics) *sessionpb.PodMessage {
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptMetrics{ScriptMetrics: m}}
+func metricsMessage(m *session.ScriptMetrics) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptMetrics{ScriptMetrics: mustEncode(m)}}
 }
 
-func summaryMessage(m *sessionpb.ScriptSummary) *sessionpb.PodMessage {
-	return &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ScriptSummary{ScriptSummary: m}}
+func summaryMessage(m *result.ScriptSummary) *sessionpb.PodMessage {
+	return &sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ScriptSummary{ScriptSummary: mustEncode(m)}}
 }

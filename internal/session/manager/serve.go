@@ -54,8 +54,8 @@ var frames = mem.NewTieredBufferPool(1<<10, 2<<10, 3<<10, 4<<10, 5<<10, 6<<10, 7
 
 // stream is one connection of a pod. Its fields are guarded by the run's mutex.
 type stream struct {
-	protocol    *sessionpb.Protocol // of the manager
-	participant *participant        // nil before Hello
+	protocol    uint32       // of the manager
+	participant *participant // nil before Hello
 	wakes       chan struct{}
 	ends        chan error
 
@@ -112,11 +112,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 		grpc.ConnectionTimeout(helloTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout, MaxConnectionIdle: idleTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
-		// A pod of another version may call another method. The answer to its Hello
-		// says which versions don't match.
-		grpc.UnknownServiceHandler(func(_ any, rpc grpc.ServerStream) error {
-			return s.Join(&grpc.GenericServerStream[sessionpb.PodMessage, sessionpb.ManagerMessage]{ServerStream: rpc})
-		}),
 	)
 	sessionpb.RegisterSessionsServer(server, s)
 	done := make(chan struct{})

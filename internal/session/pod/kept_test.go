@@ -16,23 +16,22 @@ const measurement = sessionpb.Stage_STAGE_MEASUREMENT
 
 func sample(t *testing.T, second int64, took ...int64) *sessionpb.PodMessage {
 	t.Helper()
-	var m result.Measure
+	m := &result.ClientSecond{
+		Second: second, Usage: result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second},
+		Node: &result.NodeUsage{Steal: 5, RunQueue: second},
+	}
 	m.Requests = int64(len(took))
 	for _, v := range took {
 		m.Latencies.Of(result.Total).Record(v)
 		m.Latencies.Of(result.Waiting).Record(v)
 	}
-	times, sketches := m.Latencies.Times(), m.Latencies.Sketches()
-	times[result.Connect] = result.PhaseTime{Count: 2, Sum: second, Max: second}
-	m.Latencies[result.Waiting] = nil
-	w, err := session.MeasureToWire(&m)
+	m.Phases, m.Sketches = m.Latencies.Times(), m.Latencies.Sketches()
+	m.Phases[result.Connect] = result.PhaseTime{Count: 2, Sum: second, Max: second}
+	w, err := session.SecondToWire(measurement, m, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: measurement, Second: second, Measure: w, Usage: result.ClientFigures.Values(&result.ClientUsage{UserCPU: 3, SystemCPU: 1, Throttled: -1, MaxResident: second}),
-		Node: result.NodeFigures.Values(&result.NodeUsage{Steal: 5, RunQueue: second}), Phases: times.Values(), Sketches: sketches.Encoded(),
-	}}}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: w}}
 }
 
 func reading(at int64, asked bool) *sessionpb.PodMessage {
@@ -40,7 +39,7 @@ func reading(at int64, asked bool) *sessionpb.PodMessage {
 }
 
 func totals() *sessionpb.PodMessage {
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{StartedAt: 1}}}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: []byte("{}")}}}
 }
 
 // bodyOf returns a kept message, decoded.
@@ -140,15 +139,11 @@ func TestKeptIsBounded(t *testing.T) {
 		times.Add(&measure.Phases)
 		requests += measure.Requests
 		cpu += s.GetUsage()[0]
-		node, err := session.NodeUsageFromWire(s.GetNode())
-		if err != nil {
-			t.Fatal(err)
-		}
-		steal += node.Steal
+		steal += measure.Node.Steal
 		if phases := s.GetPhases(); phases[0] != 2*max(s.GetSeconds(), 1) || phases[2] != second-1 {
 			t.Errorf("%d connects up to second %d, the longest took %d µs", phases[0], second-1, phases[2])
 		}
-		if node.RunQueue != second-1 {
+		if node := measure.Node; node.RunQueue != second-1 {
 			t.Errorf("a run queue of %d up to second %d", node.RunQueue, second-1)
 		}
 		all.Merge(measure.Latencies.Get(result.Total))
@@ -254,7 +249,7 @@ func TestKeptSamplesOfContainers(t *testing.T) {
 func TestKeptRefusesWhatIsTooLarge(t *testing.T) {
 	k := kept{limit: keptBytes}
 	huge := sample(t, 0, 1)
-	huge.GetClientSample().Measure.Latencies[0].Hdr = make([]byte, session.MaxMessageBytes)
+	huge.GetClientSample().Total.Hdr = make([]byte, session.MaxMessageBytes)
 	if err := k.add(huge); err == nil {
 		t.Error("no error")
 	}

@@ -4,7 +4,6 @@
 package pod
 
 import (
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -78,7 +77,7 @@ type received struct {
 	end            bool
 	endMeasurement bool
 	summarize      bool
-	watch          *sessionpb.Watch
+	watch          []byte
 }
 
 // New returns a session; Run connects it.
@@ -122,8 +121,12 @@ func (s *Session) StageEnded(stage sessionpb.Stage) {
 // ProbeSucceeded reports a probe's success and its result. A client that probes the
 // target calls it before Ready.
 func (s *Session) ProbeSucceeded(probed *session.ProbeResult) {
-	message := &sessionpb.ProbeSucceeded{Result: session.ProbeResultToWire(probed)}
-	s.report(probeSucceeded, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: message}})
+	data, err := probed.Encode()
+	if err != nil {
+		s.Fail("report a probe: " + err.Error())
+		return
+	}
+	s.report(probeSucceeded, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ProbeSucceeded{ProbeSucceeded: data}})
 }
 
 // ProbeFailed reports why a probe failed. Of several reasons, only the last is sure
@@ -161,12 +164,22 @@ func (s *Session) ScriptState(script session.ScriptState) {
 // ScriptMetrics reports the metrics of a client's k6 script so far. Of several reports, only the last is sure to reach
 // the manager. limit bounds its size in bytes.
 func (s *Session) ScriptMetrics(metrics *session.ScriptMetrics, limit int) {
-	s.report(scriptMetrics, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptMetrics{ScriptMetrics: session.ScriptMetricsToWire(metrics, limit)}})
+	data, err := metrics.Encode(limit)
+	if err != nil {
+		s.Fail("report metrics: " + err.Error())
+		return
+	}
+	s.report(scriptMetrics, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptMetrics{ScriptMetrics: data}})
 }
 
 // SendSummary sends what handleSummary() of a client's k6 script returned.
 func (s *Session) SendSummary(summary *result.ScriptSummary) {
-	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptSummary{ScriptSummary: session.ScriptSummaryToWire(summary)}})
+	data, err := session.Encode(summary)
+	if err != nil {
+		s.Fail("send a summary: " + err.Error())
+		return
+	}
+	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ScriptSummary{ScriptSummary: data}})
 }
 
 // SendSecond sends a sample second of a client. Of its latencies it sends those of the phase total,
@@ -174,7 +187,6 @@ func (s *Session) SendSummary(summary *result.ScriptSummary) {
 func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond) {
 	sent := *second
 	sent.Sketches = second.Latencies.Sketches()
-	sent.Latencies = result.Latencies{result.Total: second.Latencies[result.Total]}
 	encoded, err := session.SecondToWire(stage, &sent, 0)
 	if err != nil {
 		s.Fail("send a sample: " + err.Error())
@@ -185,30 +197,12 @@ func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 
 // SendTotals sends a client's final figures.
 func (s *Session) SendTotals(totals *result.Totals) {
-	encoded, err := session.MeasureToWire(&totals.Measure)
-	levels, levelsErr := session.LevelsToWire(totals.Levels)
-	steps, stepsErr := session.LevelsToWire(totals.Steps)
-	script, scriptErr := session.ScriptTotalsToWire(totals.Script)
-	if err := errors.Join(err, levelsErr, stepsErr, scriptErr); err != nil {
+	data, err := session.EncodeTotals(totals)
+	if err != nil {
 		s.Fail("send the totals: " + err.Error())
 		return
 	}
-	message := &sessionpb.ClientTotals{
-		Script:     script,
-		Tool:       session.ToolToWire(totals.Tool),
-		Levels:     levels,
-		Steps:      steps,
-		Measure:    encoded,
-		StartedAt:  totals.StartedAt,
-		EndedAt:    totals.EndedAt,
-		Usage:      result.ClientFigures.Values(&totals.Usage),
-		Node:       result.NodeFigures.Values(totals.NodeUsage),
-		ClockError: s.ClockError().Microseconds(),
-		Arrivals:   result.ArrivalFigures.Values(totals.Arrivals),
-		Warmup:     session.CountsToWire(totals.Warmup),
-
-		WarmupDuration: totals.WarmupMicroseconds,
-	}
+	message := &sessionpb.ClientTotals{Totals: data, ClockError: s.ClockError().Microseconds()}
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: message}})
 }
 

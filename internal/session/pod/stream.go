@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -88,9 +89,6 @@ func (st *stream) greet() error {
 		return err
 	}
 	answer, err := st.rpc.Recv()
-	if status.Code(err) == codes.Unimplemented { // the manager is from before version 1
-		return status.Error(codes.Unimplemented, session.CheckProtocol(session.Protocol(), nil).Error())
-	}
 	if err != nil {
 		return err
 	}
@@ -98,7 +96,7 @@ func (st *stream) greet() error {
 	if welcome == nil {
 		return errors.New("the manager's first message is not Welcome")
 	}
-	if err := session.CheckProtocol(session.Protocol(), welcome.GetProtocol()); err != nil {
+	if err := session.CheckProtocol(session.ProtocolVersion, welcome.GetProtocol()); err != nil {
 		return status.Error(codes.FailedPrecondition, err.Error())
 	}
 	st.contact.Reset(contactTimeout)
@@ -132,7 +130,7 @@ func (st *stream) hello() *sessionpb.PodMessage {
 		ProbeSucceeded: st.reported[probeSucceeded].GetProbeSucceeded(),
 		ScriptState:    st.reported[scriptState].GetScriptState(),
 		LastNumber:     st.kept.last,
-		Protocol:       session.Protocol(),
+		Protocol:       session.ProtocolVersion,
 	}}}
 }
 
@@ -264,7 +262,7 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 	defer st.mu.Unlock()
 	switch m := message.GetMessage().(type) {
 	case *sessionpb.ManagerMessage_Prepare:
-		plan, err := session.PlanFromWire(m.Prepare.GetPlan())
+		plan, err := session.DecodePlan(m.Prepare.GetPlan())
 		if err != nil {
 			st.fail(0, "invalid plan from the manager: "+err.Error())
 			return nil
@@ -282,19 +280,19 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		}
 		return Start{Stage: m.Start.GetStage(), At: m.Start.GetAt()}
 	case *sessionpb.ManagerMessage_SetupData:
-		return once(&st.received.setup, SetupData{Data: m.SetupData.GetData()})
+		return once(&st.received.setup, SetupData{Data: m.SetupData})
 	case *sessionpb.ManagerMessage_Summarize:
-		return once(&st.received.summarize, Summarize{Data: m.Summarize.GetData()})
+		return once(&st.received.summarize, Summarize{Data: m.Summarize})
 	case *sessionpb.ManagerMessage_End:
 		if m.End.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT {
 			return once(&st.received.endMeasurement, EndMeasurement{At: m.End.GetAt()})
 		}
 		return once(&st.received.end, End{})
 	case *sessionpb.ManagerMessage_Watch:
-		if proto.Equal(m.Watch, st.received.watch) {
+		if bytes.Equal(m.Watch, st.received.watch) {
 			return nil
 		}
-		watch, err := session.WatchFromWire(m.Watch)
+		watch, err := session.DecodeWatch(m.Watch)
 		if err != nil {
 			st.fail(0, "invalid watch from the manager: "+err.Error())
 			return nil

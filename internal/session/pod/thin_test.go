@@ -15,19 +15,17 @@ import (
 // busy returns a second of a client that sends 5,000 requests per second.
 func busy(t testing.TB, random *rand.Rand, total *result.Histogram, second int64) *sessionpb.PodMessage {
 	t.Helper()
-	var m result.Measure
+	m := &result.ClientSecond{Second: second, Usage: result.ClientUsage{UserCPU: 1}}
 	m.Requests = 5_000
 	for range m.Requests {
 		m.Latencies.Of(result.Total).Record(200 + int64(random.ExpFloat64()*300))
 	}
 	total.Merge(m.Latencies[result.Total])
-	w, err := session.MeasureToWire(&m)
+	w, err := session.SecondToWire(measurement, m, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: &sessionpb.ClientSample{
-		Stage: measurement, Second: second, Measure: w, Usage: result.ClientFigures.Values(&result.ClientUsage{UserCPU: 1}),
-	}}}
+	return &sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: w}}
 }
 
 // TestManagerAwayForHalfAnHour checks what a busy client keeps without a manager: it
@@ -81,7 +79,7 @@ func TestManagerAwayForHalfAnHour(t *testing.T) {
 			t.Errorf("a message of the seconds %d to %d after second %d", s.GetSecond(), s.GetSecond()+width-1, second-1)
 		}
 		second += width
-		measure, err := session.MeasureFromWire(s.GetMeasure())
+		measure, _, err := session.SecondFromWire(s)
 		if err != nil {
 			t.Fatal(err)
 		}

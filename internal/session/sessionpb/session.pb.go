@@ -8,9 +8,9 @@
 // sends Release, and sends those again that the manager doesn't have. If they
 // become too many, the pod merges samples: one then has several numbers.
 //
-// Both ends ignore fields and messages that they don't know. What a later
-// version may change, and when it must raise its minimum, is in
-// docs/design/2026-11-22-protocol-version.md.
+// What is sent once, or seldom, is JSON in a field of bytes: the Go type that
+// the comment names, encoded and checked by package session. What every pod
+// sends in each second is a message of its own, which is smaller.
 //
 // Times are microseconds since the Unix epoch by the manager's clock, unless
 // stated otherwise. Durations are microseconds.
@@ -219,10 +219,10 @@ type PodMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// number is the number of a numbered message, and 0 for any other. A merged
 	// sample has the last of its numbers.
-	Number uint64 `protobuf:"varint,14,opt,name=number,proto3" json:"number,omitempty"`
+	Number uint64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	// first_number is the first number of a merged sample, and 0 for any other
 	// message.
-	FirstNumber uint64 `protobuf:"varint,15,opt,name=first_number,json=firstNumber,proto3" json:"first_number,omitempty"`
+	FirstNumber uint64 `protobuf:"varint,2,opt,name=first_number,json=firstNumber,proto3" json:"first_number,omitempty"`
 	// Types that are valid to be assigned to Message:
 	//
 	//	*PodMessage_Hello
@@ -231,9 +231,9 @@ type PodMessage struct {
 	//	*PodMessage_StageEnded
 	//	*PodMessage_ClientSample
 	//	*PodMessage_ClientTotals
+	//	*PodMessage_ServerSample
 	//	*PodMessage_ProbeSucceeded
 	//	*PodMessage_ProbeFailed
-	//	*PodMessage_ServerSample
 	//	*PodMessage_Failure
 	//	*PodMessage_ScriptState
 	//	*PodMessage_ScriptMetrics
@@ -348,7 +348,16 @@ func (x *PodMessage) GetClientTotals() *ClientTotals {
 	return nil
 }
 
-func (x *PodMessage) GetProbeSucceeded() *ProbeSucceeded {
+func (x *PodMessage) GetServerSample() *ServerSample {
+	if x != nil {
+		if x, ok := x.Message.(*PodMessage_ServerSample); ok {
+			return x.ServerSample
+		}
+	}
+	return nil
+}
+
+func (x *PodMessage) GetProbeSucceeded() []byte {
 	if x != nil {
 		if x, ok := x.Message.(*PodMessage_ProbeSucceeded); ok {
 			return x.ProbeSucceeded
@@ -361,15 +370,6 @@ func (x *PodMessage) GetProbeFailed() *ProbeFailed {
 	if x != nil {
 		if x, ok := x.Message.(*PodMessage_ProbeFailed); ok {
 			return x.ProbeFailed
-		}
-	}
-	return nil
-}
-
-func (x *PodMessage) GetServerSample() *ServerSample {
-	if x != nil {
-		if x, ok := x.Message.(*PodMessage_ServerSample); ok {
-			return x.ServerSample
 		}
 	}
 	return nil
@@ -393,7 +393,7 @@ func (x *PodMessage) GetScriptState() *ScriptState {
 	return nil
 }
 
-func (x *PodMessage) GetScriptMetrics() *ScriptMetrics {
+func (x *PodMessage) GetScriptMetrics() []byte {
 	if x != nil {
 		if x, ok := x.Message.(*PodMessage_ScriptMetrics); ok {
 			return x.ScriptMetrics
@@ -402,7 +402,7 @@ func (x *PodMessage) GetScriptMetrics() *ScriptMetrics {
 	return nil
 }
 
-func (x *PodMessage) GetScriptSummary() *ScriptSummary {
+func (x *PodMessage) GetScriptSummary() []byte {
 	if x != nil {
 		if x, ok := x.Message.(*PodMessage_ScriptSummary); ok {
 			return x.ScriptSummary
@@ -416,42 +416,31 @@ type isPodMessage_Message interface {
 }
 
 type PodMessage_Hello struct {
-	Hello *Hello `protobuf:"bytes,1,opt,name=hello,proto3,oneof"`
+	Hello *Hello `protobuf:"bytes,3,opt,name=hello,proto3,oneof"`
 }
 
 type PodMessage_Ping struct {
-	Ping *Ping `protobuf:"bytes,2,opt,name=ping,proto3,oneof"`
+	Ping *Ping `protobuf:"bytes,4,opt,name=ping,proto3,oneof"`
 }
 
 type PodMessage_Ready struct {
 	// Ready: a client has initialized k6 and knows the target's address.
-	Ready *Ready `protobuf:"bytes,3,opt,name=ready,proto3,oneof"`
+	Ready *Ready `protobuf:"bytes,5,opt,name=ready,proto3,oneof"`
 }
 
 type PodMessage_StageEnded struct {
 	// StageEnded: a client has ended its warm-up.
-	StageEnded *StageEnded `protobuf:"bytes,4,opt,name=stage_ended,json=stageEnded,proto3,oneof"`
+	StageEnded *StageEnded `protobuf:"bytes,6,opt,name=stage_ended,json=stageEnded,proto3,oneof"`
 }
 
 type PodMessage_ClientSample struct {
 	// Numbered.
-	ClientSample *ClientSample `protobuf:"bytes,5,opt,name=client_sample,json=clientSample,proto3,oneof"`
+	ClientSample *ClientSample `protobuf:"bytes,7,opt,name=client_sample,json=clientSample,proto3,oneof"`
 }
 
 type PodMessage_ClientTotals struct {
 	// Numbered.
-	ClientTotals *ClientTotals `protobuf:"bytes,6,opt,name=client_totals,json=clientTotals,proto3,oneof"`
-}
-
-type PodMessage_ProbeSucceeded struct {
-	// ProbeSucceeded: the target answered a probe of the agent, or of a client
-	// if there is no agent, with success.
-	ProbeSucceeded *ProbeSucceeded `protobuf:"bytes,7,opt,name=probe_succeeded,json=probeSucceeded,proto3,oneof"`
-}
-
-type PodMessage_ProbeFailed struct {
-	// ProbeFailed: the target has not answered a probe with success yet.
-	ProbeFailed *ProbeFailed `protobuf:"bytes,8,opt,name=probe_failed,json=probeFailed,proto3,oneof"`
+	ClientTotals *ClientTotals `protobuf:"bytes,8,opt,name=client_totals,json=clientTotals,proto3,oneof"`
 }
 
 type PodMessage_ServerSample struct {
@@ -459,23 +448,34 @@ type PodMessage_ServerSample struct {
 	ServerSample *ServerSample `protobuf:"bytes,9,opt,name=server_sample,json=serverSample,proto3,oneof"`
 }
 
+type PodMessage_ProbeSucceeded struct {
+	// probe_succeeded is a session.ProbeResult: the target answered a probe of the
+	// agent, or of a client if there is no agent, with success.
+	ProbeSucceeded []byte `protobuf:"bytes,10,opt,name=probe_succeeded,json=probeSucceeded,proto3,oneof"`
+}
+
+type PodMessage_ProbeFailed struct {
+	// ProbeFailed: the target has not answered a probe with success yet.
+	ProbeFailed *ProbeFailed `protobuf:"bytes,11,opt,name=probe_failed,json=probeFailed,proto3,oneof"`
+}
+
 type PodMessage_Failure struct {
-	Failure *Failure `protobuf:"bytes,10,opt,name=failure,proto3,oneof"`
+	Failure *Failure `protobuf:"bytes,12,opt,name=failure,proto3,oneof"`
 }
 
 type PodMessage_ScriptState struct {
 	// ScriptState: the progress of a client's k6 script.
-	ScriptState *ScriptState `protobuf:"bytes,20,opt,name=script_state,json=scriptState,proto3,oneof"`
+	ScriptState *ScriptState `protobuf:"bytes,13,opt,name=script_state,json=scriptState,proto3,oneof"`
 }
 
 type PodMessage_ScriptMetrics struct {
-	// ScriptMetrics: the metrics of a client's k6 script so far. Since version 3.
-	ScriptMetrics *ScriptMetrics `protobuf:"bytes,21,opt,name=script_metrics,json=scriptMetrics,proto3,oneof"`
+	// script_metrics is a session.ScriptMetrics: the metrics of a client's k6 script so far.
+	ScriptMetrics []byte `protobuf:"bytes,14,opt,name=script_metrics,json=scriptMetrics,proto3,oneof"`
 }
 
 type PodMessage_ScriptSummary struct {
-	// Numbered. ScriptSummary answers Summarize. Since version 3.
-	ScriptSummary *ScriptSummary `protobuf:"bytes,22,opt,name=script_summary,json=scriptSummary,proto3,oneof"`
+	// Numbered. script_summary is a result.ScriptSummary, and answers summarize.
+	ScriptSummary []byte `protobuf:"bytes,15,opt,name=script_summary,json=scriptSummary,proto3,oneof"`
 }
 
 func (*PodMessage_Hello) isPodMessage_Message() {}
@@ -490,11 +490,11 @@ func (*PodMessage_ClientSample) isPodMessage_Message() {}
 
 func (*PodMessage_ClientTotals) isPodMessage_Message() {}
 
+func (*PodMessage_ServerSample) isPodMessage_Message() {}
+
 func (*PodMessage_ProbeSucceeded) isPodMessage_Message() {}
 
 func (*PodMessage_ProbeFailed) isPodMessage_Message() {}
-
-func (*PodMessage_ServerSample) isPodMessage_Message() {}
 
 func (*PodMessage_Failure) isPodMessage_Message() {}
 
@@ -512,12 +512,12 @@ type ManagerMessage struct {
 	//	*ManagerMessage_Pong
 	//	*ManagerMessage_Prepare
 	//	*ManagerMessage_Start
+	//	*ManagerMessage_End
 	//	*ManagerMessage_Release
 	//	*ManagerMessage_Watch
 	//	*ManagerMessage_Sample
 	//	*ManagerMessage_SetupData
 	//	*ManagerMessage_Summarize
-	//	*ManagerMessage_End
 	Message       isManagerMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -596,6 +596,15 @@ func (x *ManagerMessage) GetStart() *Start {
 	return nil
 }
 
+func (x *ManagerMessage) GetEnd() *End {
+	if x != nil {
+		if x, ok := x.Message.(*ManagerMessage_End); ok {
+			return x.End
+		}
+	}
+	return nil
+}
+
 func (x *ManagerMessage) GetRelease() *Release {
 	if x != nil {
 		if x, ok := x.Message.(*ManagerMessage_Release); ok {
@@ -605,7 +614,7 @@ func (x *ManagerMessage) GetRelease() *Release {
 	return nil
 }
 
-func (x *ManagerMessage) GetWatch() *Watch {
+func (x *ManagerMessage) GetWatch() []byte {
 	if x != nil {
 		if x, ok := x.Message.(*ManagerMessage_Watch); ok {
 			return x.Watch
@@ -623,7 +632,7 @@ func (x *ManagerMessage) GetSample() *Sample {
 	return nil
 }
 
-func (x *ManagerMessage) GetSetupData() *SetupData {
+func (x *ManagerMessage) GetSetupData() []byte {
 	if x != nil {
 		if x, ok := x.Message.(*ManagerMessage_SetupData); ok {
 			return x.SetupData
@@ -632,19 +641,10 @@ func (x *ManagerMessage) GetSetupData() *SetupData {
 	return nil
 }
 
-func (x *ManagerMessage) GetSummarize() *Summarize {
+func (x *ManagerMessage) GetSummarize() []byte {
 	if x != nil {
 		if x, ok := x.Message.(*ManagerMessage_Summarize); ok {
 			return x.Summarize
-		}
-	}
-	return nil
-}
-
-func (x *ManagerMessage) GetEnd() *End {
-	if x != nil {
-		if x, ok := x.Message.(*ManagerMessage_End); ok {
-			return x.End
 		}
 	}
 	return nil
@@ -673,34 +673,35 @@ type ManagerMessage_Start struct {
 	Start *Start `protobuf:"bytes,4,opt,name=start,proto3,oneof"`
 }
 
+type ManagerMessage_End struct {
+	// End requests a client to start no more requests of a stage.
+	End *End `protobuf:"bytes,5,opt,name=end,proto3,oneof"`
+}
+
 type ManagerMessage_Release struct {
 	// Release: everything is stored, the pod may exit.
-	Release *Release `protobuf:"bytes,5,opt,name=release,proto3,oneof"`
+	Release *Release `protobuf:"bytes,6,opt,name=release,proto3,oneof"`
 }
 
 type ManagerMessage_Watch struct {
-	// Watch sets what an agent probes and samples.
-	Watch *Watch `protobuf:"bytes,6,opt,name=watch,proto3,oneof"`
+	// watch is a session.Watch: what an agent probes and samples.
+	Watch []byte `protobuf:"bytes,7,opt,name=watch,proto3,oneof"`
 }
 
 type ManagerMessage_Sample struct {
 	// Sample requests a sample from an agent at once.
-	Sample *Sample `protobuf:"bytes,7,opt,name=sample,proto3,oneof"`
+	Sample *Sample `protobuf:"bytes,8,opt,name=sample,proto3,oneof"`
 }
 
 type ManagerMessage_SetupData struct {
-	// SetupData sends a client what setup() returned to client 0.
-	SetupData *SetupData `protobuf:"bytes,20,opt,name=setup_data,json=setupData,proto3,oneof"`
+	// setup_data sends a client what setup() returned to client 0: JSON, or nothing.
+	SetupData []byte `protobuf:"bytes,9,opt,name=setup_data,json=setupData,proto3,oneof"`
 }
 
 type ManagerMessage_Summarize struct {
-	// Summarize requests a client of a k6 script to run its handleSummary(). Since version 3.
-	Summarize *Summarize `protobuf:"bytes,21,opt,name=summarize,proto3,oneof"`
-}
-
-type ManagerMessage_End struct {
-	// End requests a client to start no more requests of a stage.
-	End *End `protobuf:"bytes,8,opt,name=end,proto3,oneof"`
+	// summarize requests a client of a k6 script to run its handleSummary(), with the
+	// argument in JSON.
+	Summarize []byte `protobuf:"bytes,10,opt,name=summarize,proto3,oneof"`
 }
 
 func (*ManagerMessage_Welcome) isManagerMessage_Message() {}
@@ -710,6 +711,8 @@ func (*ManagerMessage_Pong) isManagerMessage_Message() {}
 func (*ManagerMessage_Prepare) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Start) isManagerMessage_Message() {}
+
+func (*ManagerMessage_End) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Release) isManagerMessage_Message() {}
 
@@ -721,95 +724,37 @@ func (*ManagerMessage_SetupData) isManagerMessage_Message() {}
 
 func (*ManagerMessage_Summarize) isManagerMessage_Message() {}
 
-func (*ManagerMessage_End) isManagerMessage_Message() {}
-
-// Protocol is the range of versions that one end of a session speaks.
-type Protocol struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// version is the version that it speaks. Before version 1, Hello and Welcome
-	// had no Protocol.
-	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// min_version is the lowest version of the other end that it works with.
-	MinVersion    uint32 `protobuf:"varint,2,opt,name=min_version,json=minVersion,proto3" json:"min_version,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Protocol) Reset() {
-	*x = Protocol{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Protocol) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Protocol) ProtoMessage() {}
-
-func (x *Protocol) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Protocol.ProtoReflect.Descriptor instead.
-func (*Protocol) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *Protocol) GetVersion() uint32 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-func (x *Protocol) GetMinVersion() uint32 {
-	if x != nil {
-		return x.MinVersion
-	}
-	return 0
-}
-
 // Hello is the state of the pod. The manager knows from the pod's token which
-// pod it is; the role must be the pod's. A manager must be able to read role
-// and protocol of every version, so that it can name the versions that don't
-// match: the type and meaning of a field of Hello never changes.
+// pod it is; the role must be the pod's.
 type Hello struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Role  Role                   `protobuf:"varint,1,opt,name=role,proto3,enum=assay.session.v1.Role" json:"role,omitempty"`
+	// protocol is the version of the protocol. Its number stays, as does that of
+	// Welcome, so that pod and manager can name versions that don't match.
+	Protocol uint32 `protobuf:"varint,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	Role     Role   `protobuf:"varint,2,opt,name=role,proto3,enum=assay.session.v1.Role" json:"role,omitempty"`
 	// ready repeats what a client has sent.
-	Ready *Ready `protobuf:"bytes,2,opt,name=ready,proto3" json:"ready,omitempty"`
+	Ready *Ready `protobuf:"bytes,3,opt,name=ready,proto3" json:"ready,omitempty"`
 	// starts are the Start messages that the pod received.
-	Starts []*Start `protobuf:"bytes,3,rep,name=starts,proto3" json:"starts,omitempty"`
+	Starts []*Start `protobuf:"bytes,4,rep,name=starts,proto3" json:"starts,omitempty"`
 	// warmup_ended is set once StageEnded was sent for the warm-up.
-	WarmupEnded bool `protobuf:"varint,4,opt,name=warmup_ended,json=warmupEnded,proto3" json:"warmup_ended,omitempty"`
+	WarmupEnded bool `protobuf:"varint,5,opt,name=warmup_ended,json=warmupEnded,proto3" json:"warmup_ended,omitempty"`
 	// instance identifies the process. One that was restarted in the same pod has
 	// another.
-	Instance uint64    `protobuf:"varint,6,opt,name=instance,proto3" json:"instance,omitempty"`
-	Protocol *Protocol `protobuf:"bytes,7,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	Instance uint64 `protobuf:"varint,6,opt,name=instance,proto3" json:"instance,omitempty"`
 	// probe_succeeded repeats what the pod has sent.
-	ProbeSucceeded *ProbeSucceeded `protobuf:"bytes,8,opt,name=probe_succeeded,json=probeSucceeded,proto3" json:"probe_succeeded,omitempty"`
+	ProbeSucceeded []byte `protobuf:"bytes,7,opt,name=probe_succeeded,json=probeSucceeded,proto3" json:"probe_succeeded,omitempty"`
 	// script_state repeats what a client has sent.
-	ScriptState *ScriptState `protobuf:"bytes,20,opt,name=script_state,json=scriptState,proto3" json:"script_state,omitempty"`
+	ScriptState *ScriptState `protobuf:"bytes,8,opt,name=script_state,json=scriptState,proto3" json:"script_state,omitempty"`
 	// last_number is the number of the last message that the pod has for the manager. A
 	// manager that doesn't have all up to it doesn't know yet what the pod has done.
-	LastNumber    uint64 `protobuf:"varint,21,opt,name=last_number,json=lastNumber,proto3" json:"last_number,omitempty"`
+	LastNumber    uint64 `protobuf:"varint,9,opt,name=last_number,json=lastNumber,proto3" json:"last_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[3]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +766,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[3]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +779,14 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{3}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Hello) GetProtocol() uint32 {
+	if x != nil {
+		return x.Protocol
+	}
+	return 0
 }
 
 func (x *Hello) GetRole() Role {
@@ -872,14 +824,7 @@ func (x *Hello) GetInstance() uint64 {
 	return 0
 }
 
-func (x *Hello) GetProtocol() *Protocol {
-	if x != nil {
-		return x.Protocol
-	}
-	return nil
-}
-
-func (x *Hello) GetProbeSucceeded() *ProbeSucceeded {
+func (x *Hello) GetProbeSucceeded() []byte {
 	if x != nil {
 		return x.ProbeSucceeded
 	}
@@ -902,18 +847,18 @@ func (x *Hello) GetLastNumber() uint64 {
 
 // Welcome answers Hello.
 type Welcome struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Protocol uint32                 `protobuf:"varint,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	// next_number is the number of the first message that the manager doesn't
 	// have.
-	NextNumber    uint64    `protobuf:"varint,1,opt,name=next_number,json=nextNumber,proto3" json:"next_number,omitempty"`
-	Protocol      *Protocol `protobuf:"bytes,2,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	NextNumber    uint64 `protobuf:"varint,2,opt,name=next_number,json=nextNumber,proto3" json:"next_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[4]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -925,7 +870,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[4]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -938,7 +883,14 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{4}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Welcome) GetProtocol() uint32 {
+	if x != nil {
+		return x.Protocol
+	}
+	return 0
 }
 
 func (x *Welcome) GetNextNumber() uint64 {
@@ -946,13 +898,6 @@ func (x *Welcome) GetNextNumber() uint64 {
 		return x.NextNumber
 	}
 	return 0
-}
-
-func (x *Welcome) GetProtocol() *Protocol {
-	if x != nil {
-		return x.Protocol
-	}
-	return nil
 }
 
 // Ping and Pong measure the offset of the pod's clock, as NTP does (RFC 5905,
@@ -967,7 +912,7 @@ type Ping struct {
 
 func (x *Ping) Reset() {
 	*x = Ping{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[5]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -979,7 +924,7 @@ func (x *Ping) String() string {
 func (*Ping) ProtoMessage() {}
 
 func (x *Ping) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[5]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -992,7 +937,7 @@ func (x *Ping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ping.ProtoReflect.Descriptor instead.
 func (*Ping) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{5}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Ping) GetSent() int64 {
@@ -1017,7 +962,7 @@ type Pong struct {
 
 func (x *Pong) Reset() {
 	*x = Pong{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[6]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +974,7 @@ func (x *Pong) String() string {
 func (*Pong) ProtoMessage() {}
 
 func (x *Pong) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[6]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,7 +987,7 @@ func (x *Pong) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pong.ProtoReflect.Descriptor instead.
 func (*Pong) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{6}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Pong) GetSent() int64 {
@@ -1075,7 +1020,8 @@ func (x *Pong) GetNextNumber() uint64 {
 
 type Prepare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Plan  *Plan                  `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
+	// plan is a session.Plan.
+	Plan []byte `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
 	// address is the target's address and port.
 	Address       string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1084,7 +1030,7 @@ type Prepare struct {
 
 func (x *Prepare) Reset() {
 	*x = Prepare{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[7]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1096,7 +1042,7 @@ func (x *Prepare) String() string {
 func (*Prepare) ProtoMessage() {}
 
 func (x *Prepare) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[7]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1109,10 +1055,10 @@ func (x *Prepare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prepare.ProtoReflect.Descriptor instead.
 func (*Prepare) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{7}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *Prepare) GetPlan() *Plan {
+func (x *Prepare) GetPlan() []byte {
 	if x != nil {
 		return x.Plan
 	}
@@ -1126,1038 +1072,6 @@ func (x *Prepare) GetAddress() string {
 	return ""
 }
 
-// Plan is a session.Plan, where the fields are described. So are the messages
-// from here to Script: fields have the names that they have there in JSON.
-type Plan struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	Connections         int64                  `protobuf:"varint,1,opt,name=connections,proto3" json:"connections,omitempty"`
-	Streams             int64                  `protobuf:"varint,2,opt,name=streams,proto3" json:"streams,omitempty"`
-	KeepAlive           bool                   `protobuf:"varint,3,opt,name=keep_alive,json=keepAlive,proto3" json:"keep_alive,omitempty"`
-	TimeoutMicroseconds int64                  `protobuf:"varint,4,opt,name=timeout_microseconds,json=timeoutMicroseconds,proto3" json:"timeout_microseconds,omitempty"`
-	Host                string                 `protobuf:"bytes,5,opt,name=host,proto3" json:"host,omitempty"`
-	Tls                 *TLS                   `protobuf:"bytes,6,opt,name=tls,proto3" json:"tls,omitempty"`
-	Requests            []*PlannedRequest      `protobuf:"bytes,7,rep,name=requests,proto3" json:"requests,omitempty"`
-	RequestList         []byte                 `protobuf:"bytes,8,opt,name=request_list,json=requestList,proto3" json:"request_list,omitempty"`
-	Lengths             map[string]int64       `protobuf:"bytes,9,rep,name=lengths,proto3" json:"lengths,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	Sequential          bool                   `protobuf:"varint,10,opt,name=sequential,proto3" json:"sequential,omitempty"`
-	Cookies             bool                   `protobuf:"varint,11,opt,name=cookies,proto3" json:"cookies,omitempty"`
-	Authentication      string                 `protobuf:"bytes,12,opt,name=authentication,proto3" json:"authentication,omitempty"`
-	Form                *Form                  `protobuf:"bytes,13,opt,name=form,proto3" json:"form,omitempty"`
-	Arrivals            *ArrivalShare          `protobuf:"bytes,14,opt,name=arrivals,proto3" json:"arrivals,omitempty"`
-	ThinkTime           *ThinkTime             `protobuf:"bytes,15,opt,name=think_time,json=thinkTime,proto3" json:"think_time,omitempty"`
-	Seed                uint64                 `protobuf:"varint,16,opt,name=seed,proto3" json:"seed,omitempty"`
-	Warmup              *Amount                `protobuf:"bytes,17,opt,name=warmup,proto3" json:"warmup,omitempty"`
-	Measurement         *Amount                `protobuf:"bytes,18,opt,name=measurement,proto3" json:"measurement,omitempty"`
-	Script              *Script                `protobuf:"bytes,19,opt,name=script,proto3" json:"script,omitempty"`
-	Probe               string                 `protobuf:"bytes,20,opt,name=probe,proto3" json:"probe,omitempty"`
-	// tool replaces the client's own load generator. A client from before it has no
-	// command for the pods of such a run.
-	Tool string `protobuf:"bytes,30,opt,name=tool,proto3" json:"tool,omitempty"`
-	// pages replace requests, so that a client from before version 3 rejects the plan.
-	Pages           []*Page `protobuf:"bytes,21,rep,name=pages,proto3" json:"pages,omitempty"`
-	UserConnections int64   `protobuf:"varint,22,opt,name=user_connections,json=userConnections,proto3" json:"user_connections,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *Plan) Reset() {
-	*x = Plan{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Plan) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Plan) ProtoMessage() {}
-
-func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Plan.ProtoReflect.Descriptor instead.
-func (*Plan) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *Plan) GetConnections() int64 {
-	if x != nil {
-		return x.Connections
-	}
-	return 0
-}
-
-func (x *Plan) GetStreams() int64 {
-	if x != nil {
-		return x.Streams
-	}
-	return 0
-}
-
-func (x *Plan) GetKeepAlive() bool {
-	if x != nil {
-		return x.KeepAlive
-	}
-	return false
-}
-
-func (x *Plan) GetTimeoutMicroseconds() int64 {
-	if x != nil {
-		return x.TimeoutMicroseconds
-	}
-	return 0
-}
-
-func (x *Plan) GetHost() string {
-	if x != nil {
-		return x.Host
-	}
-	return ""
-}
-
-func (x *Plan) GetTls() *TLS {
-	if x != nil {
-		return x.Tls
-	}
-	return nil
-}
-
-func (x *Plan) GetRequests() []*PlannedRequest {
-	if x != nil {
-		return x.Requests
-	}
-	return nil
-}
-
-func (x *Plan) GetRequestList() []byte {
-	if x != nil {
-		return x.RequestList
-	}
-	return nil
-}
-
-func (x *Plan) GetLengths() map[string]int64 {
-	if x != nil {
-		return x.Lengths
-	}
-	return nil
-}
-
-func (x *Plan) GetSequential() bool {
-	if x != nil {
-		return x.Sequential
-	}
-	return false
-}
-
-func (x *Plan) GetCookies() bool {
-	if x != nil {
-		return x.Cookies
-	}
-	return false
-}
-
-func (x *Plan) GetAuthentication() string {
-	if x != nil {
-		return x.Authentication
-	}
-	return ""
-}
-
-func (x *Plan) GetForm() *Form {
-	if x != nil {
-		return x.Form
-	}
-	return nil
-}
-
-func (x *Plan) GetArrivals() *ArrivalShare {
-	if x != nil {
-		return x.Arrivals
-	}
-	return nil
-}
-
-func (x *Plan) GetThinkTime() *ThinkTime {
-	if x != nil {
-		return x.ThinkTime
-	}
-	return nil
-}
-
-func (x *Plan) GetSeed() uint64 {
-	if x != nil {
-		return x.Seed
-	}
-	return 0
-}
-
-func (x *Plan) GetWarmup() *Amount {
-	if x != nil {
-		return x.Warmup
-	}
-	return nil
-}
-
-func (x *Plan) GetMeasurement() *Amount {
-	if x != nil {
-		return x.Measurement
-	}
-	return nil
-}
-
-func (x *Plan) GetScript() *Script {
-	if x != nil {
-		return x.Script
-	}
-	return nil
-}
-
-func (x *Plan) GetProbe() string {
-	if x != nil {
-		return x.Probe
-	}
-	return ""
-}
-
-func (x *Plan) GetTool() string {
-	if x != nil {
-		return x.Tool
-	}
-	return ""
-}
-
-func (x *Plan) GetPages() []*Page {
-	if x != nil {
-		return x.Pages
-	}
-	return nil
-}
-
-func (x *Plan) GetUserConnections() int64 {
-	if x != nil {
-		return x.UserConnections
-	}
-	return 0
-}
-
-type TLS struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	ServerName        string                 `protobuf:"bytes,1,opt,name=server_name,json=serverName,proto3" json:"server_name,omitempty"`
-	Protocols         []string               `protobuf:"bytes,2,rep,name=protocols,proto3" json:"protocols,omitempty"`
-	Ciphers           []string               `protobuf:"bytes,3,rep,name=ciphers,proto3" json:"ciphers,omitempty"`
-	Unverified        bool                   `protobuf:"varint,4,opt,name=unverified,proto3" json:"unverified,omitempty"`
-	Resume            bool                   `protobuf:"varint,5,opt,name=resume,proto3" json:"resume,omitempty"`
-	ClientCertificate bool                   `protobuf:"varint,6,opt,name=client_certificate,json=clientCertificate,proto3" json:"client_certificate,omitempty"`
-	Groups            []string               `protobuf:"bytes,7,rep,name=groups,proto3" json:"groups,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
-}
-
-func (x *TLS) Reset() {
-	*x = TLS{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TLS) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TLS) ProtoMessage() {}
-
-func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TLS.ProtoReflect.Descriptor instead.
-func (*TLS) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *TLS) GetServerName() string {
-	if x != nil {
-		return x.ServerName
-	}
-	return ""
-}
-
-func (x *TLS) GetProtocols() []string {
-	if x != nil {
-		return x.Protocols
-	}
-	return nil
-}
-
-func (x *TLS) GetCiphers() []string {
-	if x != nil {
-		return x.Ciphers
-	}
-	return nil
-}
-
-func (x *TLS) GetUnverified() bool {
-	if x != nil {
-		return x.Unverified
-	}
-	return false
-}
-
-func (x *TLS) GetResume() bool {
-	if x != nil {
-		return x.Resume
-	}
-	return false
-}
-
-func (x *TLS) GetClientCertificate() bool {
-	if x != nil {
-		return x.ClientCertificate
-	}
-	return false
-}
-
-func (x *TLS) GetGroups() []string {
-	if x != nil {
-		return x.Groups
-	}
-	return nil
-}
-
-type PlannedRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Method         string                 `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
-	Path           string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	Host           string                 `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
-	Headers        []*Header              `protobuf:"bytes,4,rep,name=headers,proto3" json:"headers,omitempty"`
-	Body           []byte                 `protobuf:"bytes,5,opt,name=body,proto3" json:"body,omitempty"`
-	GeneratedBytes int64                  `protobuf:"varint,6,opt,name=generated_bytes,json=generatedBytes,proto3" json:"generated_bytes,omitempty"`
-	Weight         int64                  `protobuf:"varint,7,opt,name=weight,proto3" json:"weight,omitempty"`
-	Length         int64                  `protobuf:"varint,8,opt,name=length,proto3" json:"length,omitempty"`
-	Statuses       []int64                `protobuf:"varint,9,rep,packed,name=statuses,proto3" json:"statuses,omitempty"`
-	Follow         bool                   `protobuf:"varint,10,opt,name=follow,proto3" json:"follow,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *PlannedRequest) Reset() {
-	*x = PlannedRequest{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PlannedRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PlannedRequest) ProtoMessage() {}
-
-func (x *PlannedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PlannedRequest.ProtoReflect.Descriptor instead.
-func (*PlannedRequest) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *PlannedRequest) GetMethod() string {
-	if x != nil {
-		return x.Method
-	}
-	return ""
-}
-
-func (x *PlannedRequest) GetPath() string {
-	if x != nil {
-		return x.Path
-	}
-	return ""
-}
-
-func (x *PlannedRequest) GetHost() string {
-	if x != nil {
-		return x.Host
-	}
-	return ""
-}
-
-func (x *PlannedRequest) GetHeaders() []*Header {
-	if x != nil {
-		return x.Headers
-	}
-	return nil
-}
-
-func (x *PlannedRequest) GetBody() []byte {
-	if x != nil {
-		return x.Body
-	}
-	return nil
-}
-
-func (x *PlannedRequest) GetGeneratedBytes() int64 {
-	if x != nil {
-		return x.GeneratedBytes
-	}
-	return 0
-}
-
-func (x *PlannedRequest) GetWeight() int64 {
-	if x != nil {
-		return x.Weight
-	}
-	return 0
-}
-
-func (x *PlannedRequest) GetLength() int64 {
-	if x != nil {
-		return x.Length
-	}
-	return 0
-}
-
-func (x *PlannedRequest) GetStatuses() []int64 {
-	if x != nil {
-		return x.Statuses
-	}
-	return nil
-}
-
-func (x *PlannedRequest) GetFollow() bool {
-	if x != nil {
-		return x.Follow
-	}
-	return false
-}
-
-type Page struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Document      *PlannedRequest        `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
-	Elements      []string               `protobuf:"bytes,2,rep,name=elements,proto3" json:"elements,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Page) Reset() {
-	*x = Page{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Page) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Page) ProtoMessage() {}
-
-func (x *Page) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Page.ProtoReflect.Descriptor instead.
-func (*Page) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *Page) GetDocument() *PlannedRequest {
-	if x != nil {
-		return x.Document
-	}
-	return nil
-}
-
-func (x *Page) GetElements() []string {
-	if x != nil {
-		return x.Elements
-	}
-	return nil
-}
-
-type Header struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Header) Reset() {
-	*x = Header{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Header) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Header) ProtoMessage() {}
-
-func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Header.ProtoReflect.Descriptor instead.
-func (*Header) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *Header) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Header) GetValue() string {
-	if x != nil {
-		return x.Value
-	}
-	return ""
-}
-
-type Form struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Page          string                 `protobuf:"bytes,1,opt,name=page,proto3" json:"page,omitempty"`
-	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	UsernameField string                 `protobuf:"bytes,3,opt,name=username_field,json=usernameField,proto3" json:"username_field,omitempty"`
-	PasswordField string                 `protobuf:"bytes,4,opt,name=password_field,json=passwordField,proto3" json:"password_field,omitempty"`
-	Fields        []*FormField           `protobuf:"bytes,5,rep,name=fields,proto3" json:"fields,omitempty"`
-	Statuses      []int64                `protobuf:"varint,6,rep,packed,name=statuses,proto3" json:"statuses,omitempty"`
-	Location      string                 `protobuf:"bytes,7,opt,name=location,proto3" json:"location,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Form) Reset() {
-	*x = Form{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Form) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Form) ProtoMessage() {}
-
-func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Form.ProtoReflect.Descriptor instead.
-func (*Form) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *Form) GetPage() string {
-	if x != nil {
-		return x.Page
-	}
-	return ""
-}
-
-func (x *Form) GetPath() string {
-	if x != nil {
-		return x.Path
-	}
-	return ""
-}
-
-func (x *Form) GetUsernameField() string {
-	if x != nil {
-		return x.UsernameField
-	}
-	return ""
-}
-
-func (x *Form) GetPasswordField() string {
-	if x != nil {
-		return x.PasswordField
-	}
-	return ""
-}
-
-func (x *Form) GetFields() []*FormField {
-	if x != nil {
-		return x.Fields
-	}
-	return nil
-}
-
-func (x *Form) GetStatuses() []int64 {
-	if x != nil {
-		return x.Statuses
-	}
-	return nil
-}
-
-func (x *Form) GetLocation() string {
-	if x != nil {
-		return x.Location
-	}
-	return ""
-}
-
-type FormField struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FormField) Reset() {
-	*x = FormField{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FormField) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FormField) ProtoMessage() {}
-
-func (x *FormField) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FormField.ProtoReflect.Descriptor instead.
-func (*FormField) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *FormField) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *FormField) GetValue() string {
-	if x != nil {
-		return x.Value
-	}
-	return ""
-}
-
-// ArrivalShare is a session.Arrivals.
-type ArrivalShare struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Share         int64                  `protobuf:"varint,1,opt,name=share,proto3" json:"share,omitempty"`
-	Shares        int64                  `protobuf:"varint,2,opt,name=shares,proto3" json:"shares,omitempty"`
-	Poisson       bool                   `protobuf:"varint,3,opt,name=poisson,proto3" json:"poisson,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ArrivalShare) Reset() {
-	*x = ArrivalShare{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ArrivalShare) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ArrivalShare) ProtoMessage() {}
-
-func (x *ArrivalShare) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ArrivalShare.ProtoReflect.Descriptor instead.
-func (*ArrivalShare) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *ArrivalShare) GetShare() int64 {
-	if x != nil {
-		return x.Share
-	}
-	return 0
-}
-
-func (x *ArrivalShare) GetShares() int64 {
-	if x != nil {
-		return x.Shares
-	}
-	return 0
-}
-
-func (x *ArrivalShare) GetPoisson() bool {
-	if x != nil {
-		return x.Poisson
-	}
-	return false
-}
-
-type ThinkTime struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	MinMicroseconds int64                  `protobuf:"varint,1,opt,name=min_microseconds,json=minMicroseconds,proto3" json:"min_microseconds,omitempty"`
-	MaxMicroseconds int64                  `protobuf:"varint,2,opt,name=max_microseconds,json=maxMicroseconds,proto3" json:"max_microseconds,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *ThinkTime) Reset() {
-	*x = ThinkTime{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ThinkTime) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ThinkTime) ProtoMessage() {}
-
-func (x *ThinkTime) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ThinkTime.ProtoReflect.Descriptor instead.
-func (*ThinkTime) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *ThinkTime) GetMinMicroseconds() int64 {
-	if x != nil {
-		return x.MinMicroseconds
-	}
-	return 0
-}
-
-func (x *ThinkTime) GetMaxMicroseconds() int64 {
-	if x != nil {
-		return x.MaxMicroseconds
-	}
-	return 0
-}
-
-type Amount struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	Requests             int64                  `protobuf:"varint,1,opt,name=requests,proto3" json:"requests,omitempty"`
-	DurationMicroseconds int64                  `protobuf:"varint,2,opt,name=duration_microseconds,json=durationMicroseconds,proto3" json:"duration_microseconds,omitempty"`
-	Profile              []*Segment             `protobuf:"bytes,3,rep,name=profile,proto3" json:"profile,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
-}
-
-func (x *Amount) Reset() {
-	*x = Amount{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Amount) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Amount) ProtoMessage() {}
-
-func (x *Amount) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Amount.ProtoReflect.Descriptor instead.
-func (*Amount) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *Amount) GetRequests() int64 {
-	if x != nil {
-		return x.Requests
-	}
-	return 0
-}
-
-func (x *Amount) GetDurationMicroseconds() int64 {
-	if x != nil {
-		return x.DurationMicroseconds
-	}
-	return 0
-}
-
-func (x *Amount) GetProfile() []*Segment {
-	if x != nil {
-		return x.Profile
-	}
-	return nil
-}
-
-// Segment is a profile.Segment.
-type Segment struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	From                 int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
-	To                   int64                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
-	DurationMicroseconds int64                  `protobuf:"varint,3,opt,name=duration_microseconds,json=durationMicroseconds,proto3" json:"duration_microseconds,omitempty"`
-	Level                bool                   `protobuf:"varint,4,opt,name=level,proto3" json:"level,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
-}
-
-func (x *Segment) Reset() {
-	*x = Segment{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Segment) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Segment) ProtoMessage() {}
-
-func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Segment.ProtoReflect.Descriptor instead.
-func (*Segment) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *Segment) GetFrom() int64 {
-	if x != nil {
-		return x.From
-	}
-	return 0
-}
-
-func (x *Segment) GetTo() int64 {
-	if x != nil {
-		return x.To
-	}
-	return 0
-}
-
-func (x *Segment) GetDurationMicroseconds() int64 {
-	if x != nil {
-		return x.DurationMicroseconds
-	}
-	return 0
-}
-
-func (x *Segment) GetLevel() bool {
-	if x != nil {
-		return x.Level
-	}
-	return false
-}
-
-type Script struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	File      string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	Segment   string                 `protobuf:"bytes,2,opt,name=segment,proto3" json:"segment,omitempty"`
-	Sequence  string                 `protobuf:"bytes,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	Leads     bool                   `protobuf:"varint,4,opt,name=leads,proto3" json:"leads,omitempty"`
-	HostNames []string               `protobuf:"bytes,5,rep,name=host_names,json=hostNames,proto3" json:"host_names,omitempty"`
-	Tags      map[string]string      `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Secrets   []string               `protobuf:"bytes,7,rep,name=secrets,proto3" json:"secrets,omitempty"`
-	Outputs   []string               `protobuf:"bytes,8,rep,name=outputs,proto3" json:"outputs,omitempty"`
-	// Since version 3.
-	MergedThresholds bool `protobuf:"varint,9,opt,name=merged_thresholds,json=mergedThresholds,proto3" json:"merged_thresholds,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
-}
-
-func (x *Script) Reset() {
-	*x = Script{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Script) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Script) ProtoMessage() {}
-
-func (x *Script) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Script.ProtoReflect.Descriptor instead.
-func (*Script) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *Script) GetFile() string {
-	if x != nil {
-		return x.File
-	}
-	return ""
-}
-
-func (x *Script) GetSegment() string {
-	if x != nil {
-		return x.Segment
-	}
-	return ""
-}
-
-func (x *Script) GetSequence() string {
-	if x != nil {
-		return x.Sequence
-	}
-	return ""
-}
-
-func (x *Script) GetLeads() bool {
-	if x != nil {
-		return x.Leads
-	}
-	return false
-}
-
-func (x *Script) GetHostNames() []string {
-	if x != nil {
-		return x.HostNames
-	}
-	return nil
-}
-
-func (x *Script) GetTags() map[string]string {
-	if x != nil {
-		return x.Tags
-	}
-	return nil
-}
-
-func (x *Script) GetSecrets() []string {
-	if x != nil {
-		return x.Secrets
-	}
-	return nil
-}
-
-func (x *Script) GetOutputs() []string {
-	if x != nil {
-		return x.Outputs
-	}
-	return nil
-}
-
-func (x *Script) GetMergedThresholds() bool {
-	if x != nil {
-		return x.MergedThresholds
-	}
-	return false
-}
-
 type Ready struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// cpus lists the CPUs that the client may run on, as in "0-3,8".
@@ -2168,7 +1082,7 @@ type Ready struct {
 
 func (x *Ready) Reset() {
 	*x = Ready{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2180,7 +1094,7 @@ func (x *Ready) String() string {
 func (*Ready) ProtoMessage() {}
 
 func (x *Ready) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2193,7 +1107,7 @@ func (x *Ready) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ready.ProtoReflect.Descriptor instead.
 func (*Ready) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Ready) GetCpus() string {
@@ -2214,7 +1128,7 @@ type Start struct {
 
 func (x *Start) Reset() {
 	*x = Start{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +1140,7 @@ func (x *Start) String() string {
 func (*Start) ProtoMessage() {}
 
 func (x *Start) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +1153,7 @@ func (x *Start) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Start.ProtoReflect.Descriptor instead.
 func (*Start) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Start) GetStage() Stage {
@@ -2265,7 +1179,7 @@ type StageEnded struct {
 
 func (x *StageEnded) Reset() {
 	*x = StageEnded{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2277,7 +1191,7 @@ func (x *StageEnded) String() string {
 func (*StageEnded) ProtoMessage() {}
 
 func (x *StageEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2290,7 +1204,7 @@ func (x *StageEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageEnded.ProtoReflect.Descriptor instead.
 func (*StageEnded) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *StageEnded) GetStage() Stage {
@@ -2308,7 +1222,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +1234,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[23]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,15 +1247,15 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{23}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{10}
 }
 
 // End ends a stage before its planned end. Without fields it ends the warm-up at once.
 type End struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// stage is STAGE_MEASUREMENT to end that. Since version 2.
+	// stage is STAGE_MEASUREMENT to end that.
 	Stage Stage `protobuf:"varint,1,opt,name=stage,proto3,enum=assay.session.v1.Stage" json:"stage,omitempty"`
-	// at is the new planned end of the measurement. Since version 2.
+	// at is the new planned end of the measurement.
 	At            int64 `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2349,7 +1263,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2361,7 +1275,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[24]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2374,7 +1288,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{24}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *End) GetStage() Stage {
@@ -2399,7 +1313,7 @@ type Sample struct {
 
 func (x *Sample) Reset() {
 	*x = Sample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2411,7 +1325,7 @@ func (x *Sample) String() string {
 func (*Sample) ProtoMessage() {}
 
 func (x *Sample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[25]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,322 +1338,7 @@ func (x *Sample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sample.ProtoReflect.Descriptor instead.
 func (*Sample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{25}
-}
-
-// Watch is a session.Watch.
-type Watch struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
-	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	Host          string                 `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
-	Tls           *TLS                   `protobuf:"bytes,4,opt,name=tls,proto3" json:"tls,omitempty"`
-	Streams       int64                  `protobuf:"varint,5,opt,name=streams,proto3" json:"streams,omitempty"`
-	Containers    map[string]string      `protobuf:"bytes,6,rep,name=containers,proto3" json:"containers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Watch) Reset() {
-	*x = Watch{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Watch) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Watch) ProtoMessage() {}
-
-func (x *Watch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Watch.ProtoReflect.Descriptor instead.
-func (*Watch) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *Watch) GetAddress() string {
-	if x != nil {
-		return x.Address
-	}
-	return ""
-}
-
-func (x *Watch) GetPath() string {
-	if x != nil {
-		return x.Path
-	}
-	return ""
-}
-
-func (x *Watch) GetHost() string {
-	if x != nil {
-		return x.Host
-	}
-	return ""
-}
-
-func (x *Watch) GetTls() *TLS {
-	if x != nil {
-		return x.Tls
-	}
-	return nil
-}
-
-func (x *Watch) GetStreams() int64 {
-	if x != nil {
-		return x.Streams
-	}
-	return 0
-}
-
-func (x *Watch) GetContainers() map[string]string {
-	if x != nil {
-		return x.Containers
-	}
-	return nil
-}
-
-type ProbeSucceeded struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Result        *ProbeResult           `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ProbeSucceeded) Reset() {
-	*x = ProbeSucceeded{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ProbeSucceeded) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ProbeSucceeded) ProtoMessage() {}
-
-func (x *ProbeSucceeded) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ProbeSucceeded.ProtoReflect.Descriptor instead.
-func (*ProbeSucceeded) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *ProbeSucceeded) GetResult() *ProbeResult {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-// ProbeResult is a session.ProbeResult.
-type ProbeResult struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Software       string                 `protobuf:"bytes,1,opt,name=software,proto3" json:"software,omitempty"`
-	DocumentLength int64                  `protobuf:"varint,2,opt,name=document_length,json=documentLength,proto3" json:"document_length,omitempty"`
-	Http           string                 `protobuf:"bytes,3,opt,name=http,proto3" json:"http,omitempty"`
-	Tls            *Handshake             `protobuf:"bytes,4,opt,name=tls,proto3" json:"tls,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *ProbeResult) Reset() {
-	*x = ProbeResult{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ProbeResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ProbeResult) ProtoMessage() {}
-
-func (x *ProbeResult) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ProbeResult.ProtoReflect.Descriptor instead.
-func (*ProbeResult) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *ProbeResult) GetSoftware() string {
-	if x != nil {
-		return x.Software
-	}
-	return ""
-}
-
-func (x *ProbeResult) GetDocumentLength() int64 {
-	if x != nil {
-		return x.DocumentLength
-	}
-	return 0
-}
-
-func (x *ProbeResult) GetHttp() string {
-	if x != nil {
-		return x.Http
-	}
-	return ""
-}
-
-func (x *ProbeResult) GetTls() *Handshake {
-	if x != nil {
-		return x.Tls
-	}
-	return nil
-}
-
-// Handshake is a result.Handshake.
-type Handshake struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	Protocol             string                 `protobuf:"bytes,1,opt,name=protocol,proto3" json:"protocol,omitempty"`
-	Cipher               string                 `protobuf:"bytes,2,opt,name=cipher,proto3" json:"cipher,omitempty"`
-	KeyAlgorithm         string                 `protobuf:"bytes,3,opt,name=key_algorithm,json=keyAlgorithm,proto3" json:"key_algorithm,omitempty"`
-	KeySize              int64                  `protobuf:"varint,4,opt,name=key_size,json=keySize,proto3" json:"key_size,omitempty"`
-	Subject              string                 `protobuf:"bytes,5,opt,name=subject,proto3" json:"subject,omitempty"`
-	Issuer               string                 `protobuf:"bytes,6,opt,name=issuer,proto3" json:"issuer,omitempty"`
-	Fingerprint          string                 `protobuf:"bytes,7,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
-	NotAfterMicroseconds int64                  `protobuf:"varint,8,opt,name=not_after_microseconds,json=notAfterMicroseconds,proto3" json:"not_after_microseconds,omitempty"`
-	CertificateRequested bool                   `protobuf:"varint,9,opt,name=certificate_requested,json=certificateRequested,proto3" json:"certificate_requested,omitempty"`
-	Group                string                 `protobuf:"bytes,10,opt,name=group,proto3" json:"group,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
-}
-
-func (x *Handshake) Reset() {
-	*x = Handshake{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Handshake) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Handshake) ProtoMessage() {}
-
-func (x *Handshake) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Handshake.ProtoReflect.Descriptor instead.
-func (*Handshake) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *Handshake) GetProtocol() string {
-	if x != nil {
-		return x.Protocol
-	}
-	return ""
-}
-
-func (x *Handshake) GetCipher() string {
-	if x != nil {
-		return x.Cipher
-	}
-	return ""
-}
-
-func (x *Handshake) GetKeyAlgorithm() string {
-	if x != nil {
-		return x.KeyAlgorithm
-	}
-	return ""
-}
-
-func (x *Handshake) GetKeySize() int64 {
-	if x != nil {
-		return x.KeySize
-	}
-	return 0
-}
-
-func (x *Handshake) GetSubject() string {
-	if x != nil {
-		return x.Subject
-	}
-	return ""
-}
-
-func (x *Handshake) GetIssuer() string {
-	if x != nil {
-		return x.Issuer
-	}
-	return ""
-}
-
-func (x *Handshake) GetFingerprint() string {
-	if x != nil {
-		return x.Fingerprint
-	}
-	return ""
-}
-
-func (x *Handshake) GetNotAfterMicroseconds() int64 {
-	if x != nil {
-		return x.NotAfterMicroseconds
-	}
-	return 0
-}
-
-func (x *Handshake) GetCertificateRequested() bool {
-	if x != nil {
-		return x.CertificateRequested
-	}
-	return false
-}
-
-func (x *Handshake) GetGroup() string {
-	if x != nil {
-		return x.Group
-	}
-	return ""
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{12}
 }
 
 type ProbeFailed struct {
@@ -2752,7 +1351,7 @@ type ProbeFailed struct {
 
 func (x *ProbeFailed) Reset() {
 	*x = ProbeFailed{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2764,7 +1363,7 @@ func (x *ProbeFailed) String() string {
 func (*ProbeFailed) ProtoMessage() {}
 
 func (x *ProbeFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[30]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2777,7 +1376,7 @@ func (x *ProbeFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProbeFailed.ProtoReflect.Descriptor instead.
 func (*ProbeFailed) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{30}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ProbeFailed) GetReason() string {
@@ -2798,7 +1397,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2810,7 +1409,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[31]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2823,7 +1422,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{31}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Failure) GetReason() string {
@@ -2853,7 +1452,7 @@ type ScriptState struct {
 
 func (x *ScriptState) Reset() {
 	*x = ScriptState{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2865,7 +1464,7 @@ func (x *ScriptState) String() string {
 func (*ScriptState) ProtoMessage() {}
 
 func (x *ScriptState) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[32]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2878,7 +1477,7 @@ func (x *ScriptState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScriptState.ProtoReflect.Descriptor instead.
 func (*ScriptState) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{32}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ScriptState) GetSetupEnded() bool {
@@ -2902,303 +1501,6 @@ func (x *ScriptState) GetLoadEnded() bool {
 	return false
 }
 
-// ScriptMetrics is a session.ScriptMetrics.
-type ScriptMetrics struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	ElapsedMicroseconds int64                  `protobuf:"varint,1,opt,name=elapsed_microseconds,json=elapsedMicroseconds,proto3" json:"elapsed_microseconds,omitempty"`
-	Metrics             []*ScriptMetric        `protobuf:"bytes,2,rep,name=metrics,proto3" json:"metrics,omitempty"`
-	Thresholds          []*ScriptThreshold     `protobuf:"bytes,3,rep,name=thresholds,proto3" json:"thresholds,omitempty"`
-	Omitted             int64                  `protobuf:"varint,4,opt,name=omitted,proto3" json:"omitted,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
-}
-
-func (x *ScriptMetrics) Reset() {
-	*x = ScriptMetrics{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScriptMetrics) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScriptMetrics) ProtoMessage() {}
-
-func (x *ScriptMetrics) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScriptMetrics.ProtoReflect.Descriptor instead.
-func (*ScriptMetrics) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *ScriptMetrics) GetElapsedMicroseconds() int64 {
-	if x != nil {
-		return x.ElapsedMicroseconds
-	}
-	return 0
-}
-
-func (x *ScriptMetrics) GetMetrics() []*ScriptMetric {
-	if x != nil {
-		return x.Metrics
-	}
-	return nil
-}
-
-func (x *ScriptMetrics) GetThresholds() []*ScriptThreshold {
-	if x != nil {
-		return x.Thresholds
-	}
-	return nil
-}
-
-func (x *ScriptMetrics) GetOmitted() int64 {
-	if x != nil {
-		return x.Omitted
-	}
-	return 0
-}
-
-type Summarize struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// data is what handleSummary() is called with, as JSON.
-	Data          []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Summarize) Reset() {
-	*x = Summarize{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Summarize) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Summarize) ProtoMessage() {}
-
-func (x *Summarize) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Summarize.ProtoReflect.Descriptor instead.
-func (*Summarize) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *Summarize) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-// ScriptSummary is a result.ScriptSummary.
-type ScriptSummary struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Files         []*SummaryFile         `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
-	Omitted       int64                  `protobuf:"varint,2,opt,name=omitted,proto3" json:"omitted,omitempty"`
-	Error         string                 `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	None          bool                   `protobuf:"varint,4,opt,name=none,proto3" json:"none,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScriptSummary) Reset() {
-	*x = ScriptSummary{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScriptSummary) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScriptSummary) ProtoMessage() {}
-
-func (x *ScriptSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScriptSummary.ProtoReflect.Descriptor instead.
-func (*ScriptSummary) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ScriptSummary) GetFiles() []*SummaryFile {
-	if x != nil {
-		return x.Files
-	}
-	return nil
-}
-
-func (x *ScriptSummary) GetOmitted() int64 {
-	if x != nil {
-		return x.Omitted
-	}
-	return 0
-}
-
-func (x *ScriptSummary) GetError() string {
-	if x != nil {
-		return x.Error
-	}
-	return ""
-}
-
-func (x *ScriptSummary) GetNone() bool {
-	if x != nil {
-		return x.None
-	}
-	return false
-}
-
-// SummaryFile is a result.SummaryFile.
-type SummaryFile struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Content       []byte                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
-	SizeBytes     int64                  `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	Omitted       string                 `protobuf:"bytes,4,opt,name=omitted,proto3" json:"omitted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SummaryFile) Reset() {
-	*x = SummaryFile{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SummaryFile) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SummaryFile) ProtoMessage() {}
-
-func (x *SummaryFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SummaryFile.ProtoReflect.Descriptor instead.
-func (*SummaryFile) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *SummaryFile) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *SummaryFile) GetContent() []byte {
-	if x != nil {
-		return x.Content
-	}
-	return nil
-}
-
-func (x *SummaryFile) GetSizeBytes() int64 {
-	if x != nil {
-		return x.SizeBytes
-	}
-	return 0
-}
-
-func (x *SummaryFile) GetOmitted() string {
-	if x != nil {
-		return x.Omitted
-	}
-	return ""
-}
-
-type SetupData struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// data is JSON, or empty if setup() returned nothing.
-	Data          []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetupData) Reset() {
-	*x = SetupData{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetupData) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetupData) ProtoMessage() {}
-
-func (x *SetupData) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetupData.ProtoReflect.Descriptor instead.
-func (*SetupData) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{37}
-}
-
-func (x *SetupData) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// hdr holds the buckets in HdrHistogram's V2 compressed format.
@@ -3214,7 +1516,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3226,7 +1528,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[38]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3239,7 +1541,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{38}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Histogram) GetHdr() []byte {
@@ -3284,130 +1586,27 @@ func (x *Histogram) GetClamped() int64 {
 	return 0
 }
 
-type Counts struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// values are by result.Counters.
-	Values []int64 `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
-	// errors are by result.ErrorKind.
-	Errors        []int64 `protobuf:"varint,2,rep,packed,name=errors,proto3" json:"errors,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Counts) Reset() {
-	*x = Counts{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Counts) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Counts) ProtoMessage() {}
-
-func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Counts.ProtoReflect.Descriptor instead.
-func (*Counts) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{39}
-}
-
-func (x *Counts) GetValues() []int64 {
-	if x != nil {
-		return x.Values
-	}
-	return nil
-}
-
-func (x *Counts) GetErrors() []int64 {
-	if x != nil {
-		return x.Errors
-	}
-	return nil
-}
-
-type Measure struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Counts *Counts                `protobuf:"bytes,1,opt,name=counts,proto3" json:"counts,omitempty"`
-	// latencies are by result.Phase; one without count is empty.
-	Latencies     []*Histogram `protobuf:"bytes,2,rep,name=latencies,proto3" json:"latencies,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Measure) Reset() {
-	*x = Measure{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Measure) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Measure) ProtoMessage() {}
-
-func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Measure.ProtoReflect.Descriptor instead.
-func (*Measure) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *Measure) GetCounts() *Counts {
-	if x != nil {
-		return x.Counts
-	}
-	return nil
-}
-
-func (x *Measure) GetLatencies() []*Histogram {
-	if x != nil {
-		return x.Latencies
-	}
-	return nil
-}
-
+// ClientSample is a result.ClientSecond.
 type ClientSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Stage Stage                  `protobuf:"varint,2,opt,name=stage,proto3,enum=assay.session.v1.Stage" json:"stage,omitempty"`
+	Stage Stage                  `protobuf:"varint,1,opt,name=stage,proto3,enum=assay.session.v1.Stage" json:"stage,omitempty"`
 	// second counts whole seconds from the stage's start time.
-	Second int64 `protobuf:"varint,3,opt,name=second,proto3" json:"second,omitempty"`
-	// measure has the latencies of the total alone.
-	Measure *Measure `protobuf:"bytes,4,opt,name=measure,proto3" json:"measure,omitempty"`
-	// usage is by result.ClientFigures.
-	Usage []int64 `protobuf:"varint,5,rep,packed,name=usage,proto3" json:"usage,omitempty"`
+	Second int64 `protobuf:"varint,2,opt,name=second,proto3" json:"second,omitempty"`
 	// seconds is for how many seconds the sample stands, 0 for one.
-	Seconds int64 `protobuf:"varint,7,opt,name=seconds,proto3" json:"seconds,omitempty"`
-	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
+	Seconds int64 `protobuf:"varint,3,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// counts are by result.Counters, errors by result.ErrorKind.
+	Counts []int64 `protobuf:"varint,4,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	Errors []int64 `protobuf:"varint,5,rep,packed,name=errors,proto3" json:"errors,omitempty"`
+	// total has the total times, and is omitted if there are none.
+	Total *Histogram `protobuf:"bytes,6,opt,name=total,proto3" json:"total,omitempty"`
+	// usage is by result.ClientFigures.
+	Usage []int64 `protobuf:"varint,7,rep,packed,name=usage,proto3" json:"usage,omitempty"`
+	// node is by result.NodeFigures, and empty if nothing is known.
 	Node []int64 `protobuf:"varint,8,rep,packed,name=node,proto3" json:"node,omitempty"`
 	// phases has three values for each result.Phase: the number of durations, their
-	// sum and the longest. Since version 2.
+	// sum and the longest.
 	Phases []int64 `protobuf:"varint,9,rep,packed,name=phases,proto3" json:"phases,omitempty"`
-	// sketches has a result.Sketch for each result.Phase. Since version 2.
+	// sketches has a result.Sketch for each result.Phase.
 	Sketches      [][]byte `protobuf:"bytes,10,rep,name=sketches,proto3" json:"sketches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3415,7 +1614,7 @@ type ClientSample struct {
 
 func (x *ClientSample) Reset() {
 	*x = ClientSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +1626,7 @@ func (x *ClientSample) String() string {
 func (*ClientSample) ProtoMessage() {}
 
 func (x *ClientSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[41]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3440,7 +1639,7 @@ func (x *ClientSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientSample.ProtoReflect.Descriptor instead.
 func (*ClientSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{41}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ClientSample) GetStage() Stage {
@@ -3457,9 +1656,30 @@ func (x *ClientSample) GetSecond() int64 {
 	return 0
 }
 
-func (x *ClientSample) GetMeasure() *Measure {
+func (x *ClientSample) GetSeconds() int64 {
 	if x != nil {
-		return x.Measure
+		return x.Seconds
+	}
+	return 0
+}
+
+func (x *ClientSample) GetCounts() []int64 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *ClientSample) GetErrors() []int64 {
+	if x != nil {
+		return x.Errors
+	}
+	return nil
+}
+
+func (x *ClientSample) GetTotal() *Histogram {
+	if x != nil {
+		return x.Total
 	}
 	return nil
 }
@@ -3469,13 +1689,6 @@ func (x *ClientSample) GetUsage() []int64 {
 		return x.Usage
 	}
 	return nil
-}
-
-func (x *ClientSample) GetSeconds() int64 {
-	if x != nil {
-		return x.Seconds
-	}
-	return 0
 }
 
 func (x *ClientSample) GetNode() []int64 {
@@ -3499,101 +1712,19 @@ func (x *ClientSample) GetSketches() [][]byte {
 	return nil
 }
 
-// LevelTotals is as result.LevelTotals.
-type LevelTotals struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Measure *Measure               `protobuf:"bytes,1,opt,name=measure,proto3" json:"measure,omitempty"`
-	Cpu     int64                  `protobuf:"varint,2,opt,name=cpu,proto3" json:"cpu,omitempty"`
-	// Since version 2.
-	Seconds       int64 `protobuf:"varint,3,opt,name=seconds,proto3" json:"seconds,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LevelTotals) Reset() {
-	*x = LevelTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LevelTotals) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LevelTotals) ProtoMessage() {}
-
-func (x *LevelTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LevelTotals.ProtoReflect.Descriptor instead.
-func (*LevelTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{42}
-}
-
-func (x *LevelTotals) GetMeasure() *Measure {
-	if x != nil {
-		return x.Measure
-	}
-	return nil
-}
-
-func (x *LevelTotals) GetCpu() int64 {
-	if x != nil {
-		return x.Cpu
-	}
-	return 0
-}
-
-func (x *LevelTotals) GetSeconds() int64 {
-	if x != nil {
-		return x.Seconds
-	}
-	return 0
-}
-
 type ClientTotals struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Measure   *Measure               `protobuf:"bytes,2,opt,name=measure,proto3" json:"measure,omitempty"`
-	StartedAt int64                  `protobuf:"varint,3,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	EndedAt   int64                  `protobuf:"varint,4,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// usage is by result.ClientFigures.
-	Usage []int64 `protobuf:"varint,5,rep,packed,name=usage,proto3" json:"usage,omitempty"`
-	// warmup is omitted without a warm-up.
-	Warmup *Counts `protobuf:"bytes,6,opt,name=warmup,proto3" json:"warmup,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// totals is a result.Totals.
+	Totals []byte `protobuf:"bytes,1,opt,name=totals,proto3" json:"totals,omitempty"`
 	// clock_error bounds the error of the manager's clock as the pod computes it.
-	ClockError int64 `protobuf:"varint,7,opt,name=clock_error,json=clockError,proto3" json:"clock_error,omitempty"`
-	// arrivals are by result.ArrivalFigures, and empty for other than open load.
-	Arrivals []int64 `protobuf:"varint,8,rep,packed,name=arrivals,proto3" json:"arrivals,omitempty"`
-	// levels are those of the plan's measurement, in their order.
-	Levels []*LevelTotals `protobuf:"bytes,9,rep,name=levels,proto3" json:"levels,omitempty"`
-	// script is omitted without a k6 script.
-	Script *ScriptTotals `protobuf:"bytes,20,opt,name=script,proto3" json:"script,omitempty"`
-	// warmup_duration is the duration of the warm-up.
-	WarmupDuration int64 `protobuf:"varint,10,opt,name=warmup_duration,json=warmupDuration,proto3" json:"warmup_duration,omitempty"`
-	// tool is omitted without a tool.
-	Tool *Tool `protobuf:"bytes,30,opt,name=tool,proto3" json:"tool,omitempty"`
-	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
-	Node []int64 `protobuf:"varint,11,rep,packed,name=node,proto3" json:"node,omitempty"`
-	// steps are those between the levels of the plan's measurement, in their order. Since
-	// version 2.
-	Steps         []*LevelTotals `protobuf:"bytes,12,rep,name=steps,proto3" json:"steps,omitempty"`
+	ClockError    int64 `protobuf:"varint,2,opt,name=clock_error,json=clockError,proto3" json:"clock_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClientTotals) Reset() {
 	*x = ClientTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3605,7 +1736,7 @@ func (x *ClientTotals) String() string {
 func (*ClientTotals) ProtoMessage() {}
 
 func (x *ClientTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[43]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,40 +1749,12 @@ func (x *ClientTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientTotals.ProtoReflect.Descriptor instead.
 func (*ClientTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{43}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *ClientTotals) GetMeasure() *Measure {
+func (x *ClientTotals) GetTotals() []byte {
 	if x != nil {
-		return x.Measure
-	}
-	return nil
-}
-
-func (x *ClientTotals) GetStartedAt() int64 {
-	if x != nil {
-		return x.StartedAt
-	}
-	return 0
-}
-
-func (x *ClientTotals) GetEndedAt() int64 {
-	if x != nil {
-		return x.EndedAt
-	}
-	return 0
-}
-
-func (x *ClientTotals) GetUsage() []int64 {
-	if x != nil {
-		return x.Usage
-	}
-	return nil
-}
-
-func (x *ClientTotals) GetWarmup() *Counts {
-	if x != nil {
-		return x.Warmup
+		return x.Totals
 	}
 	return nil
 }
@@ -3663,78 +1766,30 @@ func (x *ClientTotals) GetClockError() int64 {
 	return 0
 }
 
-func (x *ClientTotals) GetArrivals() []int64 {
-	if x != nil {
-		return x.Arrivals
-	}
-	return nil
-}
-
-func (x *ClientTotals) GetLevels() []*LevelTotals {
-	if x != nil {
-		return x.Levels
-	}
-	return nil
-}
-
-func (x *ClientTotals) GetScript() *ScriptTotals {
-	if x != nil {
-		return x.Script
-	}
-	return nil
-}
-
-func (x *ClientTotals) GetWarmupDuration() int64 {
-	if x != nil {
-		return x.WarmupDuration
-	}
-	return 0
-}
-
-func (x *ClientTotals) GetTool() *Tool {
-	if x != nil {
-		return x.Tool
-	}
-	return nil
-}
-
-func (x *ClientTotals) GetNode() []int64 {
-	if x != nil {
-		return x.Node
-	}
-	return nil
-}
-
-func (x *ClientTotals) GetSteps() []*LevelTotals {
-	if x != nil {
-		return x.Steps
-	}
-	return nil
-}
-
+// ServerSample is a result.ServerSample.
 type ServerSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// at is the time of the sample.
-	At    int64        `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
-	Usage *ServerUsage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
+	At    int64        `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
+	Usage *ServerUsage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
 	// agent_cpus lists the CPUs that the agent may run on.
-	AgentCpus string `protobuf:"bytes,17,opt,name=agent_cpus,json=agentCpus,proto3" json:"agent_cpus,omitempty"`
+	AgentCpus string `protobuf:"bytes,3,opt,name=agent_cpus,json=agentCpus,proto3" json:"agent_cpus,omitempty"`
 	// requested is set on the first sample taken after Sample.
-	Requested bool `protobuf:"varint,19,opt,name=requested,proto3" json:"requested,omitempty"`
+	Requested bool `protobuf:"varint,4,opt,name=requested,proto3" json:"requested,omitempty"`
 	// backends are the containers behind the server, sampled at the same time.
-	Backends []*BackendUsage `protobuf:"bytes,20,rep,name=backends,proto3" json:"backends,omitempty"`
-	// node is by result.NodeFigures, and empty if nothing is known. Since version 2.
-	Node []int64 `protobuf:"varint,21,rep,packed,name=node,proto3" json:"node,omitempty"`
+	Backends []*BackendUsage `protobuf:"bytes,5,rep,name=backends,proto3" json:"backends,omitempty"`
+	// node is by result.NodeFigures, and empty if nothing is known.
+	Node []int64 `protobuf:"varint,6,rep,packed,name=node,proto3" json:"node,omitempty"`
 	// governor is the frequency governor of the target's CPUs, empty if it is
-	// unknown. Since version 2.
-	Governor      string `protobuf:"bytes,22,opt,name=governor,proto3" json:"governor,omitempty"`
+	// unknown.
+	Governor      string `protobuf:"bytes,7,opt,name=governor,proto3" json:"governor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ServerSample) Reset() {
 	*x = ServerSample{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3746,7 +1801,7 @@ func (x *ServerSample) String() string {
 func (*ServerSample) ProtoMessage() {}
 
 func (x *ServerSample) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[44]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3759,7 +1814,7 @@ func (x *ServerSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerSample.ProtoReflect.Descriptor instead.
 func (*ServerSample) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{44}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ServerSample) GetAt() int64 {
@@ -3819,7 +1874,7 @@ type ServerUsage struct {
 	// cpus lists the CPUs that they may run on.
 	Cpus string `protobuf:"bytes,2,opt,name=cpus,proto3" json:"cpus,omitempty"`
 	// cores lists all CPUs of the cores to which those belong, empty if they are
-	// unknown. Since version 2.
+	// unknown.
 	Cores         string `protobuf:"bytes,3,opt,name=cores,proto3" json:"cores,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3827,7 +1882,7 @@ type ServerUsage struct {
 
 func (x *ServerUsage) Reset() {
 	*x = ServerUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3839,7 +1894,7 @@ func (x *ServerUsage) String() string {
 func (*ServerUsage) ProtoMessage() {}
 
 func (x *ServerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[45]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3852,7 +1907,7 @@ func (x *ServerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerUsage.ProtoReflect.Descriptor instead.
 func (*ServerUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{45}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ServerUsage) GetValues() []int64 {
@@ -3889,7 +1944,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3901,7 +1956,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[46]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3914,7 +1969,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{46}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -3931,560 +1986,60 @@ func (x *BackendUsage) GetUsage() *ServerUsage {
 	return nil
 }
 
-// ScriptTotals is a result.ScriptTotals.
-type ScriptTotals struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	VirtualUsers    int64                  `protobuf:"varint,1,opt,name=virtual_users,json=virtualUsers,proto3" json:"virtual_users,omitempty"`
-	RunMicroseconds int64                  `protobuf:"varint,2,opt,name=run_microseconds,json=runMicroseconds,proto3" json:"run_microseconds,omitempty"`
-	Metrics         []*ScriptMetric        `protobuf:"bytes,3,rep,name=metrics,proto3" json:"metrics,omitempty"`
-	Omitted         int64                  `protobuf:"varint,4,opt,name=omitted,proto3" json:"omitted,omitempty"`
-	Thresholds      []*ScriptThreshold     `protobuf:"bytes,5,rep,name=thresholds,proto3" json:"thresholds,omitempty"`
-	MarkedFailed    bool                   `protobuf:"varint,6,opt,name=marked_failed,json=markedFailed,proto3" json:"marked_failed,omitempty"`
-	TeardownError   string                 `protobuf:"bytes,7,opt,name=teardown_error,json=teardownError,proto3" json:"teardown_error,omitempty"`
-	// Since version 3.
-	Checks []*ScriptCheck `protobuf:"bytes,8,rep,name=checks,proto3" json:"checks,omitempty"`
-	// Since version 3.
-	ChecksOmitted int64 `protobuf:"varint,9,opt,name=checks_omitted,json=checksOmitted,proto3" json:"checks_omitted,omitempty"`
-	// Since version 3.
-	TrendStatistics []string `protobuf:"bytes,10,rep,name=trend_statistics,json=trendStatistics,proto3" json:"trend_statistics,omitempty"`
-	// Since version 3.
-	TimeUnit string `protobuf:"bytes,11,opt,name=time_unit,json=timeUnit,proto3" json:"time_unit,omitempty"`
-	// Since version 3.
-	Summarizes    bool `protobuf:"varint,12,opt,name=summarizes,proto3" json:"summarizes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScriptTotals) Reset() {
-	*x = ScriptTotals{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScriptTotals) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScriptTotals) ProtoMessage() {}
-
-func (x *ScriptTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScriptTotals.ProtoReflect.Descriptor instead.
-func (*ScriptTotals) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *ScriptTotals) GetVirtualUsers() int64 {
-	if x != nil {
-		return x.VirtualUsers
-	}
-	return 0
-}
-
-func (x *ScriptTotals) GetRunMicroseconds() int64 {
-	if x != nil {
-		return x.RunMicroseconds
-	}
-	return 0
-}
-
-func (x *ScriptTotals) GetMetrics() []*ScriptMetric {
-	if x != nil {
-		return x.Metrics
-	}
-	return nil
-}
-
-func (x *ScriptTotals) GetOmitted() int64 {
-	if x != nil {
-		return x.Omitted
-	}
-	return 0
-}
-
-func (x *ScriptTotals) GetThresholds() []*ScriptThreshold {
-	if x != nil {
-		return x.Thresholds
-	}
-	return nil
-}
-
-func (x *ScriptTotals) GetMarkedFailed() bool {
-	if x != nil {
-		return x.MarkedFailed
-	}
-	return false
-}
-
-func (x *ScriptTotals) GetTeardownError() string {
-	if x != nil {
-		return x.TeardownError
-	}
-	return ""
-}
-
-func (x *ScriptTotals) GetChecks() []*ScriptCheck {
-	if x != nil {
-		return x.Checks
-	}
-	return nil
-}
-
-func (x *ScriptTotals) GetChecksOmitted() int64 {
-	if x != nil {
-		return x.ChecksOmitted
-	}
-	return 0
-}
-
-func (x *ScriptTotals) GetTrendStatistics() []string {
-	if x != nil {
-		return x.TrendStatistics
-	}
-	return nil
-}
-
-func (x *ScriptTotals) GetTimeUnit() string {
-	if x != nil {
-		return x.TimeUnit
-	}
-	return ""
-}
-
-func (x *ScriptTotals) GetSummarizes() bool {
-	if x != nil {
-		return x.Summarizes
-	}
-	return false
-}
-
-// ScriptCheck is a k6metric.Check.
-type ScriptCheck struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Passes        int64                  `protobuf:"varint,3,opt,name=passes,proto3" json:"passes,omitempty"`
-	Fails         int64                  `protobuf:"varint,4,opt,name=fails,proto3" json:"fails,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScriptCheck) Reset() {
-	*x = ScriptCheck{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScriptCheck) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScriptCheck) ProtoMessage() {}
-
-func (x *ScriptCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScriptCheck.ProtoReflect.Descriptor instead.
-func (*ScriptCheck) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *ScriptCheck) GetGroup() string {
-	if x != nil {
-		return x.Group
-	}
-	return ""
-}
-
-func (x *ScriptCheck) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ScriptCheck) GetPasses() int64 {
-	if x != nil {
-		return x.Passes
-	}
-	return 0
-}
-
-func (x *ScriptCheck) GetFails() int64 {
-	if x != nil {
-		return x.Fails
-	}
-	return 0
-}
-
-// Tool is a result.Tool.
-type Tool struct {
-	state                   protoimpl.MessageState `protogen:"open.v1"`
-	Name                    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Version                 string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	MinMicroseconds         int64                  `protobuf:"varint,3,opt,name=min_microseconds,json=minMicroseconds,proto3" json:"min_microseconds,omitempty"`
-	MeanMicroseconds        int64                  `protobuf:"varint,4,opt,name=mean_microseconds,json=meanMicroseconds,proto3" json:"mean_microseconds,omitempty"`
-	StdDevMicroseconds      int64                  `protobuf:"varint,5,opt,name=std_dev_microseconds,json=stdDevMicroseconds,proto3" json:"std_dev_microseconds,omitempty"`
-	MaxMicroseconds         int64                  `protobuf:"varint,6,opt,name=max_microseconds,json=maxMicroseconds,proto3" json:"max_microseconds,omitempty"`
-	PercentilesMicroseconds []int64                `protobuf:"varint,7,rep,packed,name=percentiles_microseconds,json=percentilesMicroseconds,proto3" json:"percentiles_microseconds,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
-}
-
-func (x *Tool) Reset() {
-	*x = Tool{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Tool) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Tool) ProtoMessage() {}
-
-func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Tool.ProtoReflect.Descriptor instead.
-func (*Tool) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{49}
-}
-
-func (x *Tool) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Tool) GetVersion() string {
-	if x != nil {
-		return x.Version
-	}
-	return ""
-}
-
-func (x *Tool) GetMinMicroseconds() int64 {
-	if x != nil {
-		return x.MinMicroseconds
-	}
-	return 0
-}
-
-func (x *Tool) GetMeanMicroseconds() int64 {
-	if x != nil {
-		return x.MeanMicroseconds
-	}
-	return 0
-}
-
-func (x *Tool) GetStdDevMicroseconds() int64 {
-	if x != nil {
-		return x.StdDevMicroseconds
-	}
-	return 0
-}
-
-func (x *Tool) GetMaxMicroseconds() int64 {
-	if x != nil {
-		return x.MaxMicroseconds
-	}
-	return 0
-}
-
-func (x *Tool) GetPercentilesMicroseconds() []int64 {
-	if x != nil {
-		return x.PercentilesMicroseconds
-	}
-	return nil
-}
-
-// ScriptMetric is a k6metric.Metric.
-type ScriptMetric struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	Name               string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Kind               string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	Unit               string                 `protobuf:"bytes,3,opt,name=unit,proto3" json:"unit,omitempty"`
-	Samples            int64                  `protobuf:"varint,4,opt,name=samples,proto3" json:"samples,omitempty"`
-	Sum                float64                `protobuf:"fixed64,5,opt,name=sum,proto3" json:"sum,omitempty"`
-	Min                float64                `protobuf:"fixed64,6,opt,name=min,proto3" json:"min,omitempty"`
-	Max                float64                `protobuf:"fixed64,7,opt,name=max,proto3" json:"max,omitempty"`
-	Last               float64                `protobuf:"fixed64,8,opt,name=last,proto3" json:"last,omitempty"`
-	LastAtMicroseconds int64                  `protobuf:"varint,9,opt,name=last_at_microseconds,json=lastAtMicroseconds,proto3" json:"last_at_microseconds,omitempty"`
-	// values is a DDSketch in the form of its library.
-	Values        []byte `protobuf:"bytes,10,opt,name=values,proto3" json:"values,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScriptMetric) Reset() {
-	*x = ScriptMetric{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScriptMetric) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScriptMetric) ProtoMessage() {}
-
-func (x *ScriptMetric) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[50]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScriptMetric.ProtoReflect.Descriptor instead.
-func (*ScriptMetric) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{50}
-}
-
-func (x *ScriptMetric) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ScriptMetric) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *ScriptMetric) GetUnit() string {
-	if x != nil {
-		return x.Unit
-	}
-	return ""
-}
-
-func (x *ScriptMetric) GetSamples() int64 {
-	if x != nil {
-		return x.Samples
-	}
-	return 0
-}
-
-func (x *ScriptMetric) GetSum() float64 {
-	if x != nil {
-		return x.Sum
-	}
-	return 0
-}
-
-func (x *ScriptMetric) GetMin() float64 {
-	if x != nil {
-		return x.Min
-	}
-	return 0
-}
-
-func (x *ScriptMetric) GetMax() float64 {
-	if x != nil {
-		return x.Max
-	}
-	return 0
-}
-
-func (x *ScriptMetric) GetLast() float64 {
-	if x != nil {
-		return x.Last
-	}
-	return 0
-}
-
-func (x *ScriptMetric) GetLastAtMicroseconds() int64 {
-	if x != nil {
-		return x.LastAtMicroseconds
-	}
-	return 0
-}
-
-func (x *ScriptMetric) GetValues() []byte {
-	if x != nil {
-		return x.Values
-	}
-	return nil
-}
-
-// ScriptThreshold is a k6metric.Threshold.
-type ScriptThreshold struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Metric  string                 `protobuf:"bytes,1,opt,name=metric,proto3" json:"metric,omitempty"`
-	Source  string                 `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
-	Aborted bool                   `protobuf:"varint,3,opt,name=aborted,proto3" json:"aborted,omitempty"`
-	// Since version 3.
-	AbortOnFail bool `protobuf:"varint,4,opt,name=abort_on_fail,json=abortOnFail,proto3" json:"abort_on_fail,omitempty"`
-	// Since version 3.
-	DelayMicroseconds int64 `protobuf:"varint,5,opt,name=delay_microseconds,json=delayMicroseconds,proto3" json:"delay_microseconds,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
-}
-
-func (x *ScriptThreshold) Reset() {
-	*x = ScriptThreshold{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScriptThreshold) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScriptThreshold) ProtoMessage() {}
-
-func (x *ScriptThreshold) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[51]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScriptThreshold.ProtoReflect.Descriptor instead.
-func (*ScriptThreshold) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{51}
-}
-
-func (x *ScriptThreshold) GetMetric() string {
-	if x != nil {
-		return x.Metric
-	}
-	return ""
-}
-
-func (x *ScriptThreshold) GetSource() string {
-	if x != nil {
-		return x.Source
-	}
-	return ""
-}
-
-func (x *ScriptThreshold) GetAborted() bool {
-	if x != nil {
-		return x.Aborted
-	}
-	return false
-}
-
-func (x *ScriptThreshold) GetAbortOnFail() bool {
-	if x != nil {
-		return x.AbortOnFail
-	}
-	return false
-}
-
-func (x *ScriptThreshold) GetDelayMicroseconds() int64 {
-	if x != nil {
-		return x.DelayMicroseconds
-	}
-	return 0
-}
-
 var File_internal_session_sessionpb_session_proto protoreflect.FileDescriptor
 
 const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
-	"(internal/session/sessionpb/session.proto\x12\x10assay.session.v1\"\x98\a\n" +
+	"(internal/session/sessionpb/session.proto\x12\x10assay.session.v1\"\xb4\x06\n" +
 	"\n" +
 	"PodMessage\x12\x16\n" +
-	"\x06number\x18\x0e \x01(\x04R\x06number\x12!\n" +
-	"\ffirst_number\x18\x0f \x01(\x04R\vfirstNumber\x12/\n" +
-	"\x05hello\x18\x01 \x01(\v2\x17.assay.session.v1.HelloH\x00R\x05hello\x12,\n" +
-	"\x04ping\x18\x02 \x01(\v2\x16.assay.session.v1.PingH\x00R\x04ping\x12/\n" +
-	"\x05ready\x18\x03 \x01(\v2\x17.assay.session.v1.ReadyH\x00R\x05ready\x12?\n" +
-	"\vstage_ended\x18\x04 \x01(\v2\x1c.assay.session.v1.StageEndedH\x00R\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12!\n" +
+	"\ffirst_number\x18\x02 \x01(\x04R\vfirstNumber\x12/\n" +
+	"\x05hello\x18\x03 \x01(\v2\x17.assay.session.v1.HelloH\x00R\x05hello\x12,\n" +
+	"\x04ping\x18\x04 \x01(\v2\x16.assay.session.v1.PingH\x00R\x04ping\x12/\n" +
+	"\x05ready\x18\x05 \x01(\v2\x17.assay.session.v1.ReadyH\x00R\x05ready\x12?\n" +
+	"\vstage_ended\x18\x06 \x01(\v2\x1c.assay.session.v1.StageEndedH\x00R\n" +
 	"stageEnded\x12E\n" +
-	"\rclient_sample\x18\x05 \x01(\v2\x1e.assay.session.v1.ClientSampleH\x00R\fclientSample\x12E\n" +
-	"\rclient_totals\x18\x06 \x01(\v2\x1e.assay.session.v1.ClientTotalsH\x00R\fclientTotals\x12K\n" +
-	"\x0fprobe_succeeded\x18\a \x01(\v2 .assay.session.v1.ProbeSucceededH\x00R\x0eprobeSucceeded\x12B\n" +
-	"\fprobe_failed\x18\b \x01(\v2\x1d.assay.session.v1.ProbeFailedH\x00R\vprobeFailed\x12E\n" +
-	"\rserver_sample\x18\t \x01(\v2\x1e.assay.session.v1.ServerSampleH\x00R\fserverSample\x125\n" +
-	"\afailure\x18\n" +
-	" \x01(\v2\x19.assay.session.v1.FailureH\x00R\afailure\x12B\n" +
-	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptState\x12H\n" +
-	"\x0escript_metrics\x18\x15 \x01(\v2\x1f.assay.session.v1.ScriptMetricsH\x00R\rscriptMetrics\x12H\n" +
-	"\x0escript_summary\x18\x16 \x01(\v2\x1f.assay.session.v1.ScriptSummaryH\x00R\rscriptSummaryB\t\n" +
-	"\amessage\"\xaa\x04\n" +
+	"\rclient_sample\x18\a \x01(\v2\x1e.assay.session.v1.ClientSampleH\x00R\fclientSample\x12E\n" +
+	"\rclient_totals\x18\b \x01(\v2\x1e.assay.session.v1.ClientTotalsH\x00R\fclientTotals\x12E\n" +
+	"\rserver_sample\x18\t \x01(\v2\x1e.assay.session.v1.ServerSampleH\x00R\fserverSample\x12)\n" +
+	"\x0fprobe_succeeded\x18\n" +
+	" \x01(\fH\x00R\x0eprobeSucceeded\x12B\n" +
+	"\fprobe_failed\x18\v \x01(\v2\x1d.assay.session.v1.ProbeFailedH\x00R\vprobeFailed\x125\n" +
+	"\afailure\x18\f \x01(\v2\x19.assay.session.v1.FailureH\x00R\afailure\x12B\n" +
+	"\fscript_state\x18\r \x01(\v2\x1d.assay.session.v1.ScriptStateH\x00R\vscriptState\x12'\n" +
+	"\x0escript_metrics\x18\x0e \x01(\fH\x00R\rscriptMetrics\x12'\n" +
+	"\x0escript_summary\x18\x0f \x01(\fH\x00R\rscriptSummaryB\t\n" +
+	"\amessage\"\xd7\x03\n" +
 	"\x0eManagerMessage\x125\n" +
 	"\awelcome\x18\x01 \x01(\v2\x19.assay.session.v1.WelcomeH\x00R\awelcome\x12,\n" +
 	"\x04pong\x18\x02 \x01(\v2\x16.assay.session.v1.PongH\x00R\x04pong\x125\n" +
 	"\aprepare\x18\x03 \x01(\v2\x19.assay.session.v1.PrepareH\x00R\aprepare\x12/\n" +
-	"\x05start\x18\x04 \x01(\v2\x17.assay.session.v1.StartH\x00R\x05start\x125\n" +
-	"\arelease\x18\x05 \x01(\v2\x19.assay.session.v1.ReleaseH\x00R\arelease\x12/\n" +
-	"\x05watch\x18\x06 \x01(\v2\x17.assay.session.v1.WatchH\x00R\x05watch\x122\n" +
-	"\x06sample\x18\a \x01(\v2\x18.assay.session.v1.SampleH\x00R\x06sample\x12<\n" +
+	"\x05start\x18\x04 \x01(\v2\x17.assay.session.v1.StartH\x00R\x05start\x12)\n" +
+	"\x03end\x18\x05 \x01(\v2\x15.assay.session.v1.EndH\x00R\x03end\x125\n" +
+	"\arelease\x18\x06 \x01(\v2\x19.assay.session.v1.ReleaseH\x00R\arelease\x12\x16\n" +
+	"\x05watch\x18\a \x01(\fH\x00R\x05watch\x122\n" +
+	"\x06sample\x18\b \x01(\v2\x18.assay.session.v1.SampleH\x00R\x06sample\x12\x1f\n" +
 	"\n" +
-	"setup_data\x18\x14 \x01(\v2\x1b.assay.session.v1.SetupDataH\x00R\tsetupData\x12;\n" +
-	"\tsummarize\x18\x15 \x01(\v2\x1b.assay.session.v1.SummarizeH\x00R\tsummarize\x12)\n" +
-	"\x03end\x18\b \x01(\v2\x15.assay.session.v1.EndH\x00R\x03endB\t\n" +
-	"\amessage\"E\n" +
-	"\bProtocol\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\rR\aversion\x12\x1f\n" +
-	"\vmin_version\x18\x02 \x01(\rR\n" +
-	"minVersion\"\xbe\x03\n" +
-	"\x05Hello\x12*\n" +
-	"\x04role\x18\x01 \x01(\x0e2\x16.assay.session.v1.RoleR\x04role\x12-\n" +
-	"\x05ready\x18\x02 \x01(\v2\x17.assay.session.v1.ReadyR\x05ready\x12/\n" +
-	"\x06starts\x18\x03 \x03(\v2\x17.assay.session.v1.StartR\x06starts\x12!\n" +
-	"\fwarmup_ended\x18\x04 \x01(\bR\vwarmupEnded\x12\x1a\n" +
-	"\binstance\x18\x06 \x01(\x04R\binstance\x126\n" +
-	"\bprotocol\x18\a \x01(\v2\x1a.assay.session.v1.ProtocolR\bprotocol\x12I\n" +
-	"\x0fprobe_succeeded\x18\b \x01(\v2 .assay.session.v1.ProbeSucceededR\x0eprobeSucceeded\x12@\n" +
-	"\fscript_state\x18\x14 \x01(\v2\x1d.assay.session.v1.ScriptStateR\vscriptState\x12\x1f\n" +
-	"\vlast_number\x18\x15 \x01(\x04R\n" +
-	"lastNumberJ\x04\b\x05\x10\x06\"b\n" +
-	"\aWelcome\x12\x1f\n" +
-	"\vnext_number\x18\x01 \x01(\x04R\n" +
-	"nextNumber\x126\n" +
-	"\bprotocol\x18\x02 \x01(\v2\x1a.assay.session.v1.ProtocolR\bprotocol\"\x1a\n" +
+	"setup_data\x18\t \x01(\fH\x00R\tsetupData\x12\x1e\n" +
+	"\tsummarize\x18\n" +
+	" \x01(\fH\x00R\tsummarizeB\t\n" +
+	"\amessage\"\xfa\x02\n" +
+	"\x05Hello\x12\x1a\n" +
+	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12*\n" +
+	"\x04role\x18\x02 \x01(\x0e2\x16.assay.session.v1.RoleR\x04role\x12-\n" +
+	"\x05ready\x18\x03 \x01(\v2\x17.assay.session.v1.ReadyR\x05ready\x12/\n" +
+	"\x06starts\x18\x04 \x03(\v2\x17.assay.session.v1.StartR\x06starts\x12!\n" +
+	"\fwarmup_ended\x18\x05 \x01(\bR\vwarmupEnded\x12\x1a\n" +
+	"\binstance\x18\x06 \x01(\x04R\binstance\x12'\n" +
+	"\x0fprobe_succeeded\x18\a \x01(\fR\x0eprobeSucceeded\x12@\n" +
+	"\fscript_state\x18\b \x01(\v2\x1d.assay.session.v1.ScriptStateR\vscriptState\x12\x1f\n" +
+	"\vlast_number\x18\t \x01(\x04R\n" +
+	"lastNumber\"F\n" +
+	"\aWelcome\x12\x1a\n" +
+	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x1f\n" +
+	"\vnext_number\x18\x02 \x01(\x04R\n" +
+	"nextNumber\"\x1a\n" +
 	"\x04Ping\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\"s\n" +
 	"\x04Pong\x12\x12\n" +
@@ -4492,112 +2047,10 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\breceived\x18\x02 \x01(\x03R\breceived\x12\x1a\n" +
 	"\banswered\x18\x03 \x01(\x03R\banswered\x12\x1f\n" +
 	"\vnext_number\x18\x04 \x01(\x04R\n" +
-	"nextNumber\"O\n" +
-	"\aPrepare\x12*\n" +
-	"\x04plan\x18\x01 \x01(\v2\x16.assay.session.v1.PlanR\x04plan\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"\xea\a\n" +
-	"\x04Plan\x12 \n" +
-	"\vconnections\x18\x01 \x01(\x03R\vconnections\x12\x18\n" +
-	"\astreams\x18\x02 \x01(\x03R\astreams\x12\x1d\n" +
-	"\n" +
-	"keep_alive\x18\x03 \x01(\bR\tkeepAlive\x121\n" +
-	"\x14timeout_microseconds\x18\x04 \x01(\x03R\x13timeoutMicroseconds\x12\x12\n" +
-	"\x04host\x18\x05 \x01(\tR\x04host\x12'\n" +
-	"\x03tls\x18\x06 \x01(\v2\x15.assay.session.v1.TLSR\x03tls\x12<\n" +
-	"\brequests\x18\a \x03(\v2 .assay.session.v1.PlannedRequestR\brequests\x12!\n" +
-	"\frequest_list\x18\b \x01(\fR\vrequestList\x12=\n" +
-	"\alengths\x18\t \x03(\v2#.assay.session.v1.Plan.LengthsEntryR\alengths\x12\x1e\n" +
-	"\n" +
-	"sequential\x18\n" +
-	" \x01(\bR\n" +
-	"sequential\x12\x18\n" +
-	"\acookies\x18\v \x01(\bR\acookies\x12&\n" +
-	"\x0eauthentication\x18\f \x01(\tR\x0eauthentication\x12*\n" +
-	"\x04form\x18\r \x01(\v2\x16.assay.session.v1.FormR\x04form\x12:\n" +
-	"\barrivals\x18\x0e \x01(\v2\x1e.assay.session.v1.ArrivalShareR\barrivals\x12:\n" +
-	"\n" +
-	"think_time\x18\x0f \x01(\v2\x1b.assay.session.v1.ThinkTimeR\tthinkTime\x12\x12\n" +
-	"\x04seed\x18\x10 \x01(\x04R\x04seed\x120\n" +
-	"\x06warmup\x18\x11 \x01(\v2\x18.assay.session.v1.AmountR\x06warmup\x12:\n" +
-	"\vmeasurement\x18\x12 \x01(\v2\x18.assay.session.v1.AmountR\vmeasurement\x120\n" +
-	"\x06script\x18\x13 \x01(\v2\x18.assay.session.v1.ScriptR\x06script\x12\x14\n" +
-	"\x05probe\x18\x14 \x01(\tR\x05probe\x12\x12\n" +
-	"\x04tool\x18\x1e \x01(\tR\x04tool\x12,\n" +
-	"\x05pages\x18\x15 \x03(\v2\x16.assay.session.v1.PageR\x05pages\x12)\n" +
-	"\x10user_connections\x18\x16 \x01(\x03R\x0fuserConnections\x1a:\n" +
-	"\fLengthsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xdd\x01\n" +
-	"\x03TLS\x12\x1f\n" +
-	"\vserver_name\x18\x01 \x01(\tR\n" +
-	"serverName\x12\x1c\n" +
-	"\tprotocols\x18\x02 \x03(\tR\tprotocols\x12\x18\n" +
-	"\aciphers\x18\x03 \x03(\tR\aciphers\x12\x1e\n" +
-	"\n" +
-	"unverified\x18\x04 \x01(\bR\n" +
-	"unverified\x12\x16\n" +
-	"\x06resume\x18\x05 \x01(\bR\x06resume\x12-\n" +
-	"\x12client_certificate\x18\x06 \x01(\bR\x11clientCertificate\x12\x16\n" +
-	"\x06groups\x18\a \x03(\tR\x06groups\"\xa5\x02\n" +
-	"\x0ePlannedRequest\x12\x16\n" +
-	"\x06method\x18\x01 \x01(\tR\x06method\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
-	"\x04host\x18\x03 \x01(\tR\x04host\x122\n" +
-	"\aheaders\x18\x04 \x03(\v2\x18.assay.session.v1.HeaderR\aheaders\x12\x12\n" +
-	"\x04body\x18\x05 \x01(\fR\x04body\x12'\n" +
-	"\x0fgenerated_bytes\x18\x06 \x01(\x03R\x0egeneratedBytes\x12\x16\n" +
-	"\x06weight\x18\a \x01(\x03R\x06weight\x12\x16\n" +
-	"\x06length\x18\b \x01(\x03R\x06length\x12\x1a\n" +
-	"\bstatuses\x18\t \x03(\x03R\bstatuses\x12\x16\n" +
-	"\x06follow\x18\n" +
-	" \x01(\bR\x06follow\"`\n" +
-	"\x04Page\x12<\n" +
-	"\bdocument\x18\x01 \x01(\v2 .assay.session.v1.PlannedRequestR\bdocument\x12\x1a\n" +
-	"\belements\x18\x02 \x03(\tR\belements\"2\n" +
-	"\x06Header\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xe9\x01\n" +
-	"\x04Form\x12\x12\n" +
-	"\x04page\x18\x01 \x01(\tR\x04page\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\x12%\n" +
-	"\x0eusername_field\x18\x03 \x01(\tR\rusernameField\x12%\n" +
-	"\x0epassword_field\x18\x04 \x01(\tR\rpasswordField\x123\n" +
-	"\x06fields\x18\x05 \x03(\v2\x1b.assay.session.v1.FormFieldR\x06fields\x12\x1a\n" +
-	"\bstatuses\x18\x06 \x03(\x03R\bstatuses\x12\x1a\n" +
-	"\blocation\x18\a \x01(\tR\blocation\"5\n" +
-	"\tFormField\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"V\n" +
-	"\fArrivalShare\x12\x14\n" +
-	"\x05share\x18\x01 \x01(\x03R\x05share\x12\x16\n" +
-	"\x06shares\x18\x02 \x01(\x03R\x06shares\x12\x18\n" +
-	"\apoisson\x18\x03 \x01(\bR\apoisson\"a\n" +
-	"\tThinkTime\x12)\n" +
-	"\x10min_microseconds\x18\x01 \x01(\x03R\x0fminMicroseconds\x12)\n" +
-	"\x10max_microseconds\x18\x02 \x01(\x03R\x0fmaxMicroseconds\"\x8e\x01\n" +
-	"\x06Amount\x12\x1a\n" +
-	"\brequests\x18\x01 \x01(\x03R\brequests\x123\n" +
-	"\x15duration_microseconds\x18\x02 \x01(\x03R\x14durationMicroseconds\x123\n" +
-	"\aprofile\x18\x03 \x03(\v2\x19.assay.session.v1.SegmentR\aprofile\"x\n" +
-	"\aSegment\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\x03R\x02to\x123\n" +
-	"\x15duration_microseconds\x18\x03 \x01(\x03R\x14durationMicroseconds\x12\x14\n" +
-	"\x05level\x18\x04 \x01(\bR\x05level\"\xd9\x02\n" +
-	"\x06Script\x12\x12\n" +
-	"\x04file\x18\x01 \x01(\tR\x04file\x12\x18\n" +
-	"\asegment\x18\x02 \x01(\tR\asegment\x12\x1a\n" +
-	"\bsequence\x18\x03 \x01(\tR\bsequence\x12\x14\n" +
-	"\x05leads\x18\x04 \x01(\bR\x05leads\x12\x1d\n" +
-	"\n" +
-	"host_names\x18\x05 \x03(\tR\thostNames\x126\n" +
-	"\x04tags\x18\x06 \x03(\v2\".assay.session.v1.Script.TagsEntryR\x04tags\x12\x18\n" +
-	"\asecrets\x18\a \x03(\tR\asecrets\x12\x18\n" +
-	"\aoutputs\x18\b \x03(\tR\aoutputs\x12+\n" +
-	"\x11merged_thresholds\x18\t \x01(\bR\x10mergedThresholds\x1a7\n" +
-	"\tTagsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x1b\n" +
+	"nextNumber\"7\n" +
+	"\aPrepare\x12\x12\n" +
+	"\x04plan\x18\x01 \x01(\fR\x04plan\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x1b\n" +
 	"\x05Ready\x12\x12\n" +
 	"\x04cpus\x18\x01 \x01(\tR\x04cpus\"F\n" +
 	"\x05Start\x12-\n" +
@@ -4610,38 +2063,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\x03End\x12-\n" +
 	"\x05stage\x18\x01 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\"\b\n" +
-	"\x06Sample\"\x94\x02\n" +
-	"\x05Watch\x12\x18\n" +
-	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
-	"\x04host\x18\x03 \x01(\tR\x04host\x12'\n" +
-	"\x03tls\x18\x04 \x01(\v2\x15.assay.session.v1.TLSR\x03tls\x12\x18\n" +
-	"\astreams\x18\x05 \x01(\x03R\astreams\x12G\n" +
-	"\n" +
-	"containers\x18\x06 \x03(\v2'.assay.session.v1.Watch.ContainersEntryR\n" +
-	"containers\x1a=\n" +
-	"\x0fContainersEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"G\n" +
-	"\x0eProbeSucceeded\x125\n" +
-	"\x06result\x18\x01 \x01(\v2\x1d.assay.session.v1.ProbeResultR\x06result\"\x95\x01\n" +
-	"\vProbeResult\x12\x1a\n" +
-	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12'\n" +
-	"\x0fdocument_length\x18\x02 \x01(\x03R\x0edocumentLength\x12\x12\n" +
-	"\x04http\x18\x03 \x01(\tR\x04http\x12-\n" +
-	"\x03tls\x18\x04 \x01(\v2\x1b.assay.session.v1.HandshakeR\x03tls\"\xd4\x02\n" +
-	"\tHandshake\x12\x1a\n" +
-	"\bprotocol\x18\x01 \x01(\tR\bprotocol\x12\x16\n" +
-	"\x06cipher\x18\x02 \x01(\tR\x06cipher\x12#\n" +
-	"\rkey_algorithm\x18\x03 \x01(\tR\fkeyAlgorithm\x12\x19\n" +
-	"\bkey_size\x18\x04 \x01(\x03R\akeySize\x12\x18\n" +
-	"\asubject\x18\x05 \x01(\tR\asubject\x12\x16\n" +
-	"\x06issuer\x18\x06 \x01(\tR\x06issuer\x12 \n" +
-	"\vfingerprint\x18\a \x01(\tR\vfingerprint\x124\n" +
-	"\x16not_after_microseconds\x18\b \x01(\x03R\x14notAfterMicroseconds\x123\n" +
-	"\x15certificate_requested\x18\t \x01(\bR\x14certificateRequested\x12\x14\n" +
-	"\x05group\x18\n" +
-	" \x01(\tR\x05group\"%\n" +
+	"\x06Sample\"%\n" +
 	"\vProbeFailed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"T\n" +
 	"\aFailure\x12\x16\n" +
@@ -4653,138 +2075,46 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\n" +
 	"setup_data\x18\x02 \x01(\fR\tsetupData\x12\x1d\n" +
 	"\n" +
-	"load_ended\x18\x03 \x01(\bR\tloadEnded\"\xd9\x01\n" +
-	"\rScriptMetrics\x121\n" +
-	"\x14elapsed_microseconds\x18\x01 \x01(\x03R\x13elapsedMicroseconds\x128\n" +
-	"\ametrics\x18\x02 \x03(\v2\x1e.assay.session.v1.ScriptMetricR\ametrics\x12A\n" +
-	"\n" +
-	"thresholds\x18\x03 \x03(\v2!.assay.session.v1.ScriptThresholdR\n" +
-	"thresholds\x12\x18\n" +
-	"\aomitted\x18\x04 \x01(\x03R\aomitted\"\x1f\n" +
-	"\tSummarize\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\x88\x01\n" +
-	"\rScriptSummary\x123\n" +
-	"\x05files\x18\x01 \x03(\v2\x1d.assay.session.v1.SummaryFileR\x05files\x12\x18\n" +
-	"\aomitted\x18\x02 \x01(\x03R\aomitted\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error\x12\x12\n" +
-	"\x04none\x18\x04 \x01(\bR\x04none\"t\n" +
-	"\vSummaryFile\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\fR\acontent\x12\x1d\n" +
-	"\n" +
-	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\x12\x18\n" +
-	"\aomitted\x18\x04 \x01(\tR\aomitted\"\x1f\n" +
-	"\tSetupData\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\x83\x01\n" +
+	"load_ended\x18\x03 \x01(\bR\tloadEnded\"\x83\x01\n" +
 	"\tHistogram\x12\x10\n" +
 	"\x03hdr\x18\x01 \x01(\fR\x03hdr\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x03R\x05count\x12\x10\n" +
 	"\x03sum\x18\x03 \x01(\x03R\x03sum\x12\x10\n" +
 	"\x03min\x18\x04 \x01(\x03R\x03min\x12\x10\n" +
 	"\x03max\x18\x05 \x01(\x03R\x03max\x12\x18\n" +
-	"\aclamped\x18\x06 \x01(\x03R\aclamped\"8\n" +
-	"\x06Counts\x12\x16\n" +
-	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x16\n" +
-	"\x06errors\x18\x02 \x03(\x03R\x06errors\"v\n" +
-	"\aMeasure\x120\n" +
-	"\x06counts\x18\x01 \x01(\v2\x18.assay.session.v1.CountsR\x06counts\x129\n" +
-	"\tlatencies\x18\x02 \x03(\v2\x1b.assay.session.v1.HistogramR\tlatencies\"\x82\x02\n" +
+	"\aclamped\x18\x06 \x01(\x03R\aclamped\"\xb0\x02\n" +
 	"\fClientSample\x12-\n" +
-	"\x05stage\x18\x02 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
-	"\x06second\x18\x03 \x01(\x03R\x06second\x123\n" +
-	"\ameasure\x18\x04 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x14\n" +
-	"\x05usage\x18\x05 \x03(\x03R\x05usage\x12\x18\n" +
-	"\aseconds\x18\a \x01(\x03R\aseconds\x12\x12\n" +
+	"\x05stage\x18\x01 \x01(\x0e2\x17.assay.session.v1.StageR\x05stage\x12\x16\n" +
+	"\x06second\x18\x02 \x01(\x03R\x06second\x12\x18\n" +
+	"\aseconds\x18\x03 \x01(\x03R\aseconds\x12\x16\n" +
+	"\x06counts\x18\x04 \x03(\x03R\x06counts\x12\x16\n" +
+	"\x06errors\x18\x05 \x03(\x03R\x06errors\x121\n" +
+	"\x05total\x18\x06 \x01(\v2\x1b.assay.session.v1.HistogramR\x05total\x12\x14\n" +
+	"\x05usage\x18\a \x03(\x03R\x05usage\x12\x12\n" +
 	"\x04node\x18\b \x03(\x03R\x04node\x12\x16\n" +
 	"\x06phases\x18\t \x03(\x03R\x06phases\x12\x1a\n" +
 	"\bsketches\x18\n" +
-	" \x03(\fR\bsketches\"n\n" +
-	"\vLevelTotals\x123\n" +
-	"\ameasure\x18\x01 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x10\n" +
-	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\x12\x18\n" +
-	"\aseconds\x18\x03 \x01(\x03R\aseconds\"\x8f\x04\n" +
-	"\fClientTotals\x123\n" +
-	"\ameasure\x18\x02 \x01(\v2\x19.assay.session.v1.MeasureR\ameasure\x12\x1d\n" +
-	"\n" +
-	"started_at\x18\x03 \x01(\x03R\tstartedAt\x12\x19\n" +
-	"\bended_at\x18\x04 \x01(\x03R\aendedAt\x12\x14\n" +
-	"\x05usage\x18\x05 \x03(\x03R\x05usage\x120\n" +
-	"\x06warmup\x18\x06 \x01(\v2\x18.assay.session.v1.CountsR\x06warmup\x12\x1f\n" +
-	"\vclock_error\x18\a \x01(\x03R\n" +
-	"clockError\x12\x1a\n" +
-	"\barrivals\x18\b \x03(\x03R\barrivals\x125\n" +
-	"\x06levels\x18\t \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x06levels\x126\n" +
-	"\x06script\x18\x14 \x01(\v2\x1e.assay.session.v1.ScriptTotalsR\x06script\x12'\n" +
-	"\x0fwarmup_duration\x18\n" +
-	" \x01(\x03R\x0ewarmupDuration\x12*\n" +
-	"\x04tool\x18\x1e \x01(\v2\x16.assay.session.v1.ToolR\x04tool\x12\x12\n" +
-	"\x04node\x18\v \x03(\x03R\x04node\x123\n" +
-	"\x05steps\x18\f \x03(\v2\x1d.assay.session.v1.LevelTotalsR\x05steps\"\xfc\x01\n" +
+	" \x03(\fR\bsketches\"G\n" +
+	"\fClientTotals\x12\x16\n" +
+	"\x06totals\x18\x01 \x01(\fR\x06totals\x12\x1f\n" +
+	"\vclock_error\x18\x02 \x01(\x03R\n" +
+	"clockError\"\xfc\x01\n" +
 	"\fServerSample\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x03R\x02at\x123\n" +
-	"\x05usage\x18\x03 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\x12\x1d\n" +
+	"\x02at\x18\x01 \x01(\x03R\x02at\x123\n" +
+	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\x12\x1d\n" +
 	"\n" +
-	"agent_cpus\x18\x11 \x01(\tR\tagentCpus\x12\x1c\n" +
-	"\trequested\x18\x13 \x01(\bR\trequested\x12:\n" +
-	"\bbackends\x18\x14 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\x12\x12\n" +
-	"\x04node\x18\x15 \x03(\x03R\x04node\x12\x1a\n" +
-	"\bgovernor\x18\x16 \x01(\tR\bgovernor\"O\n" +
+	"agent_cpus\x18\x03 \x01(\tR\tagentCpus\x12\x1c\n" +
+	"\trequested\x18\x04 \x01(\bR\trequested\x12:\n" +
+	"\bbackends\x18\x05 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\x12\x12\n" +
+	"\x04node\x18\x06 \x03(\x03R\x04node\x12\x1a\n" +
+	"\bgovernor\x18\a \x01(\tR\bgovernor\"O\n" +
 	"\vServerUsage\x12\x16\n" +
 	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x12\n" +
 	"\x04cpus\x18\x02 \x01(\tR\x04cpus\x12\x14\n" +
 	"\x05cores\x18\x03 \x01(\tR\x05cores\"W\n" +
 	"\fBackendUsage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
-	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\"\x87\x04\n" +
-	"\fScriptTotals\x12#\n" +
-	"\rvirtual_users\x18\x01 \x01(\x03R\fvirtualUsers\x12)\n" +
-	"\x10run_microseconds\x18\x02 \x01(\x03R\x0frunMicroseconds\x128\n" +
-	"\ametrics\x18\x03 \x03(\v2\x1e.assay.session.v1.ScriptMetricR\ametrics\x12\x18\n" +
-	"\aomitted\x18\x04 \x01(\x03R\aomitted\x12A\n" +
-	"\n" +
-	"thresholds\x18\x05 \x03(\v2!.assay.session.v1.ScriptThresholdR\n" +
-	"thresholds\x12#\n" +
-	"\rmarked_failed\x18\x06 \x01(\bR\fmarkedFailed\x12%\n" +
-	"\x0eteardown_error\x18\a \x01(\tR\rteardownError\x125\n" +
-	"\x06checks\x18\b \x03(\v2\x1d.assay.session.v1.ScriptCheckR\x06checks\x12%\n" +
-	"\x0echecks_omitted\x18\t \x01(\x03R\rchecksOmitted\x12)\n" +
-	"\x10trend_statistics\x18\n" +
-	" \x03(\tR\x0ftrendStatistics\x12\x1b\n" +
-	"\ttime_unit\x18\v \x01(\tR\btimeUnit\x12\x1e\n" +
-	"\n" +
-	"summarizes\x18\f \x01(\bR\n" +
-	"summarizes\"e\n" +
-	"\vScriptCheck\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
-	"\x06passes\x18\x03 \x01(\x03R\x06passes\x12\x14\n" +
-	"\x05fails\x18\x04 \x01(\x03R\x05fails\"\xa4\x02\n" +
-	"\x04Tool\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\x12)\n" +
-	"\x10min_microseconds\x18\x03 \x01(\x03R\x0fminMicroseconds\x12+\n" +
-	"\x11mean_microseconds\x18\x04 \x01(\x03R\x10meanMicroseconds\x120\n" +
-	"\x14std_dev_microseconds\x18\x05 \x01(\x03R\x12stdDevMicroseconds\x12)\n" +
-	"\x10max_microseconds\x18\x06 \x01(\x03R\x0fmaxMicroseconds\x129\n" +
-	"\x18percentiles_microseconds\x18\a \x03(\x03R\x17percentilesMicroseconds\"\xf8\x01\n" +
-	"\fScriptMetric\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04unit\x18\x03 \x01(\tR\x04unit\x12\x18\n" +
-	"\asamples\x18\x04 \x01(\x03R\asamples\x12\x10\n" +
-	"\x03sum\x18\x05 \x01(\x01R\x03sum\x12\x10\n" +
-	"\x03min\x18\x06 \x01(\x01R\x03min\x12\x10\n" +
-	"\x03max\x18\a \x01(\x01R\x03max\x12\x12\n" +
-	"\x04last\x18\b \x01(\x01R\x04last\x120\n" +
-	"\x14last_at_microseconds\x18\t \x01(\x03R\x12lastAtMicroseconds\x12\x16\n" +
-	"\x06values\x18\n" +
-	" \x01(\fR\x06values\"\xae\x01\n" +
-	"\x0fScriptThreshold\x12\x16\n" +
-	"\x06metric\x18\x01 \x01(\tR\x06metric\x12\x16\n" +
-	"\x06source\x18\x02 \x01(\tR\x06source\x12\x18\n" +
-	"\aaborted\x18\x03 \x01(\bR\aaborted\x12\"\n" +
-	"\rabort_on_fail\x18\x04 \x01(\bR\vabortOnFail\x12-\n" +
-	"\x12delay_microseconds\x18\x05 \x01(\x03R\x11delayMicroseconds*l\n" +
+	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage*l\n" +
 	"\x05Stage\x12\x15\n" +
 	"\x11STAGE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSTAGE_WARMUP\x10\x01\x12\x15\n" +
@@ -4819,149 +2149,72 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
-	(Stage)(0),              // 0: assay.session.v1.Stage
-	(Role)(0),               // 1: assay.session.v1.Role
-	(FailureKind)(0),        // 2: assay.session.v1.FailureKind
-	(*PodMessage)(nil),      // 3: assay.session.v1.PodMessage
-	(*ManagerMessage)(nil),  // 4: assay.session.v1.ManagerMessage
-	(*Protocol)(nil),        // 5: assay.session.v1.Protocol
-	(*Hello)(nil),           // 6: assay.session.v1.Hello
-	(*Welcome)(nil),         // 7: assay.session.v1.Welcome
-	(*Ping)(nil),            // 8: assay.session.v1.Ping
-	(*Pong)(nil),            // 9: assay.session.v1.Pong
-	(*Prepare)(nil),         // 10: assay.session.v1.Prepare
-	(*Plan)(nil),            // 11: assay.session.v1.Plan
-	(*TLS)(nil),             // 12: assay.session.v1.TLS
-	(*PlannedRequest)(nil),  // 13: assay.session.v1.PlannedRequest
-	(*Page)(nil),            // 14: assay.session.v1.Page
-	(*Header)(nil),          // 15: assay.session.v1.Header
-	(*Form)(nil),            // 16: assay.session.v1.Form
-	(*FormField)(nil),       // 17: assay.session.v1.FormField
-	(*ArrivalShare)(nil),    // 18: assay.session.v1.ArrivalShare
-	(*ThinkTime)(nil),       // 19: assay.session.v1.ThinkTime
-	(*Amount)(nil),          // 20: assay.session.v1.Amount
-	(*Segment)(nil),         // 21: assay.session.v1.Segment
-	(*Script)(nil),          // 22: assay.session.v1.Script
-	(*Ready)(nil),           // 23: assay.session.v1.Ready
-	(*Start)(nil),           // 24: assay.session.v1.Start
-	(*StageEnded)(nil),      // 25: assay.session.v1.StageEnded
-	(*Release)(nil),         // 26: assay.session.v1.Release
-	(*End)(nil),             // 27: assay.session.v1.End
-	(*Sample)(nil),          // 28: assay.session.v1.Sample
-	(*Watch)(nil),           // 29: assay.session.v1.Watch
-	(*ProbeSucceeded)(nil),  // 30: assay.session.v1.ProbeSucceeded
-	(*ProbeResult)(nil),     // 31: assay.session.v1.ProbeResult
-	(*Handshake)(nil),       // 32: assay.session.v1.Handshake
-	(*ProbeFailed)(nil),     // 33: assay.session.v1.ProbeFailed
-	(*Failure)(nil),         // 34: assay.session.v1.Failure
-	(*ScriptState)(nil),     // 35: assay.session.v1.ScriptState
-	(*ScriptMetrics)(nil),   // 36: assay.session.v1.ScriptMetrics
-	(*Summarize)(nil),       // 37: assay.session.v1.Summarize
-	(*ScriptSummary)(nil),   // 38: assay.session.v1.ScriptSummary
-	(*SummaryFile)(nil),     // 39: assay.session.v1.SummaryFile
-	(*SetupData)(nil),       // 40: assay.session.v1.SetupData
-	(*Histogram)(nil),       // 41: assay.session.v1.Histogram
-	(*Counts)(nil),          // 42: assay.session.v1.Counts
-	(*Measure)(nil),         // 43: assay.session.v1.Measure
-	(*ClientSample)(nil),    // 44: assay.session.v1.ClientSample
-	(*LevelTotals)(nil),     // 45: assay.session.v1.LevelTotals
-	(*ClientTotals)(nil),    // 46: assay.session.v1.ClientTotals
-	(*ServerSample)(nil),    // 47: assay.session.v1.ServerSample
-	(*ServerUsage)(nil),     // 48: assay.session.v1.ServerUsage
-	(*BackendUsage)(nil),    // 49: assay.session.v1.BackendUsage
-	(*ScriptTotals)(nil),    // 50: assay.session.v1.ScriptTotals
-	(*ScriptCheck)(nil),     // 51: assay.session.v1.ScriptCheck
-	(*Tool)(nil),            // 52: assay.session.v1.Tool
-	(*ScriptMetric)(nil),    // 53: assay.session.v1.ScriptMetric
-	(*ScriptThreshold)(nil), // 54: assay.session.v1.ScriptThreshold
-	nil,                     // 55: assay.session.v1.Plan.LengthsEntry
-	nil,                     // 56: assay.session.v1.Script.TagsEntry
-	nil,                     // 57: assay.session.v1.Watch.ContainersEntry
+	(Stage)(0),             // 0: assay.session.v1.Stage
+	(Role)(0),              // 1: assay.session.v1.Role
+	(FailureKind)(0),       // 2: assay.session.v1.FailureKind
+	(*PodMessage)(nil),     // 3: assay.session.v1.PodMessage
+	(*ManagerMessage)(nil), // 4: assay.session.v1.ManagerMessage
+	(*Hello)(nil),          // 5: assay.session.v1.Hello
+	(*Welcome)(nil),        // 6: assay.session.v1.Welcome
+	(*Ping)(nil),           // 7: assay.session.v1.Ping
+	(*Pong)(nil),           // 8: assay.session.v1.Pong
+	(*Prepare)(nil),        // 9: assay.session.v1.Prepare
+	(*Ready)(nil),          // 10: assay.session.v1.Ready
+	(*Start)(nil),          // 11: assay.session.v1.Start
+	(*StageEnded)(nil),     // 12: assay.session.v1.StageEnded
+	(*Release)(nil),        // 13: assay.session.v1.Release
+	(*End)(nil),            // 14: assay.session.v1.End
+	(*Sample)(nil),         // 15: assay.session.v1.Sample
+	(*ProbeFailed)(nil),    // 16: assay.session.v1.ProbeFailed
+	(*Failure)(nil),        // 17: assay.session.v1.Failure
+	(*ScriptState)(nil),    // 18: assay.session.v1.ScriptState
+	(*Histogram)(nil),      // 19: assay.session.v1.Histogram
+	(*ClientSample)(nil),   // 20: assay.session.v1.ClientSample
+	(*ClientTotals)(nil),   // 21: assay.session.v1.ClientTotals
+	(*ServerSample)(nil),   // 22: assay.session.v1.ServerSample
+	(*ServerUsage)(nil),    // 23: assay.session.v1.ServerUsage
+	(*BackendUsage)(nil),   // 24: assay.session.v1.BackendUsage
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
-	6,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
-	8,  // 1: assay.session.v1.PodMessage.ping:type_name -> assay.session.v1.Ping
-	23, // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
-	25, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
-	44, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
-	46, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
-	30, // 6: assay.session.v1.PodMessage.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
-	33, // 7: assay.session.v1.PodMessage.probe_failed:type_name -> assay.session.v1.ProbeFailed
-	47, // 8: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
-	34, // 9: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
-	35, // 10: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
-	36, // 11: assay.session.v1.PodMessage.script_metrics:type_name -> assay.session.v1.ScriptMetrics
-	38, // 12: assay.session.v1.PodMessage.script_summary:type_name -> assay.session.v1.ScriptSummary
-	7,  // 13: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
-	9,  // 14: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
-	10, // 15: assay.session.v1.ManagerMessage.prepare:type_name -> assay.session.v1.Prepare
-	24, // 16: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
-	26, // 17: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
-	29, // 18: assay.session.v1.ManagerMessage.watch:type_name -> assay.session.v1.Watch
-	28, // 19: assay.session.v1.ManagerMessage.sample:type_name -> assay.session.v1.Sample
-	40, // 20: assay.session.v1.ManagerMessage.setup_data:type_name -> assay.session.v1.SetupData
-	37, // 21: assay.session.v1.ManagerMessage.summarize:type_name -> assay.session.v1.Summarize
-	27, // 22: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
-	1,  // 23: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
-	23, // 24: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
-	24, // 25: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
-	5,  // 26: assay.session.v1.Hello.protocol:type_name -> assay.session.v1.Protocol
-	30, // 27: assay.session.v1.Hello.probe_succeeded:type_name -> assay.session.v1.ProbeSucceeded
-	35, // 28: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
-	5,  // 29: assay.session.v1.Welcome.protocol:type_name -> assay.session.v1.Protocol
-	11, // 30: assay.session.v1.Prepare.plan:type_name -> assay.session.v1.Plan
-	12, // 31: assay.session.v1.Plan.tls:type_name -> assay.session.v1.TLS
-	13, // 32: assay.session.v1.Plan.requests:type_name -> assay.session.v1.PlannedRequest
-	55, // 33: assay.session.v1.Plan.lengths:type_name -> assay.session.v1.Plan.LengthsEntry
-	16, // 34: assay.session.v1.Plan.form:type_name -> assay.session.v1.Form
-	18, // 35: assay.session.v1.Plan.arrivals:type_name -> assay.session.v1.ArrivalShare
-	19, // 36: assay.session.v1.Plan.think_time:type_name -> assay.session.v1.ThinkTime
-	20, // 37: assay.session.v1.Plan.warmup:type_name -> assay.session.v1.Amount
-	20, // 38: assay.session.v1.Plan.measurement:type_name -> assay.session.v1.Amount
-	22, // 39: assay.session.v1.Plan.script:type_name -> assay.session.v1.Script
-	14, // 40: assay.session.v1.Plan.pages:type_name -> assay.session.v1.Page
-	15, // 41: assay.session.v1.PlannedRequest.headers:type_name -> assay.session.v1.Header
-	13, // 42: assay.session.v1.Page.document:type_name -> assay.session.v1.PlannedRequest
-	17, // 43: assay.session.v1.Form.fields:type_name -> assay.session.v1.FormField
-	21, // 44: assay.session.v1.Amount.profile:type_name -> assay.session.v1.Segment
-	56, // 45: assay.session.v1.Script.tags:type_name -> assay.session.v1.Script.TagsEntry
-	0,  // 46: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
-	0,  // 47: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
-	0,  // 48: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
-	12, // 49: assay.session.v1.Watch.tls:type_name -> assay.session.v1.TLS
-	57, // 50: assay.session.v1.Watch.containers:type_name -> assay.session.v1.Watch.ContainersEntry
-	31, // 51: assay.session.v1.ProbeSucceeded.result:type_name -> assay.session.v1.ProbeResult
-	32, // 52: assay.session.v1.ProbeResult.tls:type_name -> assay.session.v1.Handshake
-	2,  // 53: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
-	53, // 54: assay.session.v1.ScriptMetrics.metrics:type_name -> assay.session.v1.ScriptMetric
-	54, // 55: assay.session.v1.ScriptMetrics.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	39, // 56: assay.session.v1.ScriptSummary.files:type_name -> assay.session.v1.SummaryFile
-	42, // 57: assay.session.v1.Measure.counts:type_name -> assay.session.v1.Counts
-	41, // 58: assay.session.v1.Measure.latencies:type_name -> assay.session.v1.Histogram
-	0,  // 59: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
-	43, // 60: assay.session.v1.ClientSample.measure:type_name -> assay.session.v1.Measure
-	43, // 61: assay.session.v1.LevelTotals.measure:type_name -> assay.session.v1.Measure
-	43, // 62: assay.session.v1.ClientTotals.measure:type_name -> assay.session.v1.Measure
-	42, // 63: assay.session.v1.ClientTotals.warmup:type_name -> assay.session.v1.Counts
-	45, // 64: assay.session.v1.ClientTotals.levels:type_name -> assay.session.v1.LevelTotals
-	50, // 65: assay.session.v1.ClientTotals.script:type_name -> assay.session.v1.ScriptTotals
-	52, // 66: assay.session.v1.ClientTotals.tool:type_name -> assay.session.v1.Tool
-	45, // 67: assay.session.v1.ClientTotals.steps:type_name -> assay.session.v1.LevelTotals
-	48, // 68: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
-	49, // 69: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	48, // 70: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
-	53, // 71: assay.session.v1.ScriptTotals.metrics:type_name -> assay.session.v1.ScriptMetric
-	54, // 72: assay.session.v1.ScriptTotals.thresholds:type_name -> assay.session.v1.ScriptThreshold
-	51, // 73: assay.session.v1.ScriptTotals.checks:type_name -> assay.session.v1.ScriptCheck
-	3,  // 74: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
-	4,  // 75: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
-	75, // [75:76] is the sub-list for method output_type
-	74, // [74:75] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	5,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
+	7,  // 1: assay.session.v1.PodMessage.ping:type_name -> assay.session.v1.Ping
+	10, // 2: assay.session.v1.PodMessage.ready:type_name -> assay.session.v1.Ready
+	12, // 3: assay.session.v1.PodMessage.stage_ended:type_name -> assay.session.v1.StageEnded
+	20, // 4: assay.session.v1.PodMessage.client_sample:type_name -> assay.session.v1.ClientSample
+	21, // 5: assay.session.v1.PodMessage.client_totals:type_name -> assay.session.v1.ClientTotals
+	22, // 6: assay.session.v1.PodMessage.server_sample:type_name -> assay.session.v1.ServerSample
+	16, // 7: assay.session.v1.PodMessage.probe_failed:type_name -> assay.session.v1.ProbeFailed
+	17, // 8: assay.session.v1.PodMessage.failure:type_name -> assay.session.v1.Failure
+	18, // 9: assay.session.v1.PodMessage.script_state:type_name -> assay.session.v1.ScriptState
+	6,  // 10: assay.session.v1.ManagerMessage.welcome:type_name -> assay.session.v1.Welcome
+	8,  // 11: assay.session.v1.ManagerMessage.pong:type_name -> assay.session.v1.Pong
+	9,  // 12: assay.session.v1.ManagerMessage.prepare:type_name -> assay.session.v1.Prepare
+	11, // 13: assay.session.v1.ManagerMessage.start:type_name -> assay.session.v1.Start
+	14, // 14: assay.session.v1.ManagerMessage.end:type_name -> assay.session.v1.End
+	13, // 15: assay.session.v1.ManagerMessage.release:type_name -> assay.session.v1.Release
+	15, // 16: assay.session.v1.ManagerMessage.sample:type_name -> assay.session.v1.Sample
+	1,  // 17: assay.session.v1.Hello.role:type_name -> assay.session.v1.Role
+	10, // 18: assay.session.v1.Hello.ready:type_name -> assay.session.v1.Ready
+	11, // 19: assay.session.v1.Hello.starts:type_name -> assay.session.v1.Start
+	18, // 20: assay.session.v1.Hello.script_state:type_name -> assay.session.v1.ScriptState
+	0,  // 21: assay.session.v1.Start.stage:type_name -> assay.session.v1.Stage
+	0,  // 22: assay.session.v1.StageEnded.stage:type_name -> assay.session.v1.Stage
+	0,  // 23: assay.session.v1.End.stage:type_name -> assay.session.v1.Stage
+	2,  // 24: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
+	0,  // 25: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
+	19, // 26: assay.session.v1.ClientSample.total:type_name -> assay.session.v1.Histogram
+	23, // 27: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
+	24, // 28: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	23, // 29: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
+	3,  // 30: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
+	4,  // 31: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
+	31, // [31:32] is the sub-list for method output_type
+	30, // [30:31] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -4976,9 +2229,9 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*PodMessage_StageEnded)(nil),
 		(*PodMessage_ClientSample)(nil),
 		(*PodMessage_ClientTotals)(nil),
+		(*PodMessage_ServerSample)(nil),
 		(*PodMessage_ProbeSucceeded)(nil),
 		(*PodMessage_ProbeFailed)(nil),
-		(*PodMessage_ServerSample)(nil),
 		(*PodMessage_Failure)(nil),
 		(*PodMessage_ScriptState)(nil),
 		(*PodMessage_ScriptMetrics)(nil),
@@ -4989,12 +2242,12 @@ func file_internal_session_sessionpb_session_proto_init() {
 		(*ManagerMessage_Pong)(nil),
 		(*ManagerMessage_Prepare)(nil),
 		(*ManagerMessage_Start)(nil),
+		(*ManagerMessage_End)(nil),
 		(*ManagerMessage_Release)(nil),
 		(*ManagerMessage_Watch)(nil),
 		(*ManagerMessage_Sample)(nil),
 		(*ManagerMessage_SetupData)(nil),
 		(*ManagerMessage_Summarize)(nil),
-		(*ManagerMessage_End)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -5002,7 +2255,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   55,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

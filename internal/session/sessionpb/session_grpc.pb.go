@@ -8,9 +8,9 @@
 // sends Release, and sends those again that the manager doesn't have. If they
 // become too many, the pod merges samples: one then has several numbers.
 //
-// Both ends ignore fields and messages that they don't know. What a later
-// version may change, and when it must raise its minimum, is in
-// docs/design/2026-11-22-protocol-version.md.
+// What is sent once, or seldom, is JSON in a field of bytes: the Go type that
+// the comment names, encoded and checked by package session. What every pod
+// sends in each second is a message of its own, which is smaller.
 //
 // Times are microseconds since the Unix epoch by the manager's clock, unless
 // stated otherwise. Durations are microseconds.
@@ -43,8 +43,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type SessionsClient interface {
-	// Join is one pod's session. Before version 1 of the protocol it was called
-	// Attend.
+	// Join is one pod's session.
 	Join(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[PodMessage, ManagerMessage], error)
 }
 
@@ -73,8 +72,7 @@ type Sessions_JoinClient = grpc.BidiStreamingClient[PodMessage, ManagerMessage]
 // All implementations must embed UnimplementedSessionsServer
 // for forward compatibility.
 type SessionsServer interface {
-	// Join is one pod's session. Before version 1 of the protocol it was called
-	// Attend.
+	// Join is one pod's session.
 	Join(grpc.BidiStreamingServer[PodMessage, ManagerMessage]) error
 	mustEmbedUnimplementedSessionsServer()
 }

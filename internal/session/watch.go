@@ -1,0 +1,51 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Watch sets what an agent probes and samples.
+type Watch struct {
+	// Address is the target's address and port.
+	Address string `json:"address"`
+	// Path is the path that is probed until it succeeds.
+	Path string `json:"path"`
+	// Host is the Host header; empty for the target's address.
+	Host string `json:"host,omitempty"`
+	// TLS holds the settings of TLS with the target, or nil for none.
+	TLS *TLS `json:"tls,omitempty"`
+	// Streams is the number of concurrent requests that the server allows on a
+	// connection over HTTP/2, or 0 to probe over HTTP/1.1.
+	Streams int `json:"streams,omitempty"`
+	// Containers are the names of the containers that are sampled on their own, by the container ID
+	// without its scheme. Processes in none of them belong to the server.
+	Containers map[string]string `json:"containers,omitempty"`
+}
+
+// DecodeWatch decodes a watch. It returns an error for one that no agent could run.
+func DecodeWatch(data []byte) (*Watch, error) {
+	return decode("watch", data, MaxMessageBytes, (*Watch).check)
+}
+
+func (w *Watch) check() error {
+	if w.Address == "" || w.Path == "" || w.Path[0] != '/' {
+		return fmt.Errorf("path %q at address %q", w.Path, w.Address)
+	}
+	if w.TLS != nil {
+		return w.TLS.check()
+	}
+	return nil
+}
+
+// HostHeader returns the Host header of requests to a target: host, or if that is empty the
+// target's address, without the default port of the scheme (RFC 9110, section 7.2).
+func HostHeader(host, address string, secure bool) string {
+	if host != "" {
+		return host
+	}
+	if secure {
+		return strings.TrimSuffix(address, ":443")
+	}
+	return strings.TrimSuffix(address, ":80")
+}
