@@ -1,7 +1,7 @@
 // Each function returns a list of texts that say what is wrong with the page as it is shown.
 
 const shown = (e) => e.checkVisibility ? e.checkVisibility() : e.getClientRects().length > 0;
-const pictures = () => [...document.querySelectorAll('svg')].filter(shown);
+const pictures = () => [...document.querySelectorAll('[role="img"], svg:not([role="img"] *, svg *, .tools *)')].filter(shown);
 const nameOf = (e) => (e.textContent || e.id || e.tagName).trim().replace(/\s+/g, ' ').slice(0, 60);
 const pictureName = (svg) => `${svg.closest('section')?.id ?? ''} "${(svg.getAttribute('aria-label') ?? '').slice(0, 40)}"`;
 
@@ -20,7 +20,7 @@ function scrolling() {
 
 // lines returns the boxes of a picture's texts, a little smaller than their line boxes: letters don't fill these.
 function texts(svg) {
-  return [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim() !== '').map((t) => {
+  return [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim() !== '' && shown(t)).map((t) => {
     const box = t.getBoundingClientRect();
     const inset = box.height * 0.22;
     return {name: nameOf(t), left: box.left + 0.5, right: box.right - 0.5, top: box.top + inset, bottom: box.bottom - inset};
@@ -75,13 +75,13 @@ function misaligned() {
     }
   };
   for (const timeline of document.querySelectorAll('.timeline')) {
-    const lanes = [...timeline.querySelectorAll('.lane svg')].filter(shown);
-    compare('a picture', lanes.map((svg) => svg.getBoundingClientRect()));
-    compare('a plot', lanes.map((svg) => {
+    const panels = [...timeline.querySelectorAll('.panel .fit > svg, .panel > svg')].filter(shown);
+    compare('a picture', panels.map((svg) => svg.getBoundingClientRect()));
+    compare('a plot', panels.map((svg) => {
       const lines = [...svg.querySelectorAll('.s-grid')].map((e) => e.getBoundingClientRect());
       return {left: Math.min(...lines.map((l) => l.left)), right: Math.max(...lines.map((l) => l.right))};
     }).filter((s) => isFinite(s.left)));
-    compare('a measurement', lanes.flatMap((svg) => {
+    compare('a measurement', panels.flatMap((svg) => {
       const upright = [...svg.querySelectorAll('.s-axis')].map((e) => e.getBoundingClientRect()).filter((l) => l.width < most && l.height > 20);
       return upright.slice(0, 1);
     }));
@@ -99,7 +99,7 @@ function undrawn() {
     if (!svg.getAttribute('aria-label')) found.push(`${pictureName(svg)}: no text for those who don't see it`);
   }
   for (const figure of document.querySelectorAll('figure')) {
-    if (shown(figure) && ![...figure.querySelectorAll('svg, canvas')].some(shown)) found.push(`a figure without a picture in ${figure.closest('section')?.id}`);
+    if (shown(figure) && ![...figure.querySelectorAll('[role="img"]')].some(shown)) found.push(`a figure without a picture in ${figure.closest('section')?.id}`);
   }
   return found;
 }
@@ -148,7 +148,7 @@ function tables() {
 function injected() {
   const found = [];
   if (document.title === 'executed') found.push('a script that set the title');
-  for (const e of document.querySelectorAll('img, iframe, object, embed, link, base, form, video, audio, b, svg svg, main script, head script, meta[http-equiv="refresh"]')) found.push(e.outerHTML.slice(0, 100));
+  for (const e of document.querySelectorAll('img, iframe, object, embed, link, base, form, video, audio, b, svg svg:not([overflow]), main script, head script, meta[http-equiv="refresh"]')) found.push(e.outerHTML.slice(0, 100));
   for (const e of document.querySelectorAll('*')) {
     for (const a of e.attributes) {
       if (a.name.startsWith('on') || /^\s*javascript:/i.test(a.value)) found.push(`${e.tagName} ${a.name}=${a.value.slice(0, 60)}`);

@@ -17,8 +17,8 @@ a:focus { outline: none } p.gray { color: #aaa; background: #bbb }
 <section id="s"><div style="width: 5000px; height: 1px">wide</div>
 <svg role="img" aria-label="texts" width="200" height="60"><text x="10" y="20">one text</text><text x="30" y="22">over another</text><text x="180" y="50">cut off here</text></svg>
 <figure><svg role="img" aria-label="nothing" width="200" height="60"></svg></figure>
-<div class="timeline"><div class="lane"><svg role="img" aria-label="a" width="300" height="20"><g/></svg></div><div class="lane"><svg role="img" aria-label="b" width="290" height="20"><g/></svg></div>
-<div class="lane"><svg role="img" aria-label="c" width="300" height="20" stroke="#777"><path class="s-grid" d="M10 5H290"/></svg></div><div class="lane"><svg role="img" aria-label="d" width="300" height="20" stroke="#777"><path class="s-grid" d="M12 5H290"/></svg></div></div>
+<div class="timeline"><div class="panel"><svg role="img" aria-label="a" width="300" height="20"><g/></svg></div><div class="panel"><svg role="img" aria-label="b" width="290" height="20"><g/></svg></div>
+<div class="panel"><svg role="img" aria-label="c" width="300" height="20" stroke="#777"><path class="s-grid" d="M10 5H290"/></svg></div><div class="panel"><svg role="img" aria-label="d" width="300" height="20" stroke="#777"><path class="s-grid" d="M12 5H290"/></svg></div></div>
 <svg role="img" aria-label="pale" width="200" height="60"><rect width="150" height="40" fill="#fefefe"/><text x="10" y="20" fill="#ddd">pale text</text></svg>
 <svg onload="0"></svg>
 </section>

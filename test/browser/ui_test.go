@@ -261,7 +261,7 @@ var uiPages = []struct{ name, path, complete string }{
 	{"compare", "/compare?" + url.Values{"run": {"shop/cart-0001", "shop/cart-0002"}}.Encode(), `document.querySelector('iframe.report') !== null`},
 	{"list-compact", "/?rows=compact", `document.querySelectorAll('.list.compact #rows > tr').length > 0`},
 	{"benchmarks", "/benchmarks", `document.body.innerText.includes('connectors')`},
-	{"benchmark", "/benchmarks/shop/connectors", `document.querySelectorAll('.matrix .dots svg').length === 2`},
+	{"benchmark", "/benchmarks/shop/connectors", `document.querySelectorAll('.matrix .dots .figure').length === 2`},
 	{"new", "/new?sample=generic", `document.querySelector('#manifest').value.includes('BenchmarkRun')`},
 	{"delete", "/runs/shop/cart-0003/delete", `document.querySelector('main form') !== null`},
 	{"not-found", "/nowhere", `document.body.innerText.includes('Not found')`},

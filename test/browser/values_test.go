@@ -191,7 +191,7 @@ func checkSeries(t *testing.T, tab *browser.Tab, tables map[string][][]string, d
 		}
 	}
 	drawn, err := browser.Evaluate[struct {
-		Lanes []struct {
+		Panels []struct {
 			ID    string
 			Lines []struct {
 				Name   string
@@ -204,13 +204,13 @@ func checkSeries(t *testing.T, tab *browser.Tab, tables map[string][][]string, d
 		t.Fatal(err)
 	}
 	compared := 0
-	for _, lane := range drawn.Lanes {
-		for _, line := range lane.Lines {
+	for _, panel := range drawn.Panels {
+		for _, line := range panel.Lines {
 			figure := figures[line.Name]
-			if lane.ID == "latency" {
+			if panel.ID == "latency" {
 				figure = figures[line.Name+", ms"]
 			}
-			if figure == nil || lane.ID != "latency" && lane.ID != "throughput" {
+			if figure == nil || panel.ID != "latency" && panel.ID != "throughput" {
 				continue
 			}
 			compared++

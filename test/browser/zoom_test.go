@@ -16,7 +16,7 @@ import (
 func TestZoom(t *testing.T) {
 	b, r := start(t), clean()
 	tab := open(t, b, "clean", written(t, func(w io.Writer) error { return runpage.Write(w, r, runpage.Extras{}) }), true)
-	evaluate[bool](t, tab, `(document.querySelector('[data-lane="latency"]').focus(), true)`)
+	evaluate[bool](t, tab, `(document.querySelector('[data-panel="latency"]').focus(), true)`)
 	press(t, tab, kb.Home)
 	read := evaluate[string](t, tab, `document.querySelector('[data-readout]').textContent`)
 	p99 := regexp.MustCompile(`p99 ([\d.,]+)`).FindStringSubmatch(read)
@@ -29,17 +29,17 @@ func TestZoom(t *testing.T) {
 	}
 	press(t, tab, "+")
 	zoomed := plots(t, tab)
-	if zoomed.Zoomed < 4 || zoomed.Span > 0.3 {
+	if zoomed.Zoomed < 4 || zoomed.Span > 0.3 || zoomed.Texts == before.Texts || !strings.Contains(zoomed.Texts, "p99") {
 		t.Errorf("%+v after zooming", zoomed)
 	}
 	if hash := evaluate[string](t, tab, `location.hash`); !strings.HasPrefix(hash, "#zoom=") {
 		t.Errorf("the URL has %q", hash)
 	}
-	reload(t, tab, `document.querySelectorAll('.timeline .zoom').length > 0`)
+	reload(t, tab, `document.querySelectorAll('.timeline .zoomed').length > 0`)
 	if again := plots(t, tab); again != zoomed {
 		t.Errorf("%+v after loading the page again, %+v before", again, zoomed)
 	}
-	evaluate[bool](t, tab, `(document.querySelector('[data-lane="latency"]').focus(), true)`)
+	evaluate[bool](t, tab, `(document.querySelector('[data-panel="latency"]').focus(), true)`)
 	press(t, tab, "0")
 	if after := plots(t, tab); after != before {
 		t.Errorf("%+v after zooming, %+v before", after, before)
@@ -52,19 +52,21 @@ func TestZoom(t *testing.T) {
 	}
 }
 
-// plotted says how the plots over time look: how many are zoomed, by how many pixels their places differ at most, and
-// how many pictures are shown instead.
+// plotted says how the plots over time look: how many are zoomed, how many are shown, by how many pixels their places differ at
+// most, and the names and labels of the axes of latency.
 type plotted struct {
 	Zoomed, Pictures int
 	Span             float64
+	Texts            string
 }
 
 func plots(t *testing.T, tab *browser.Tab) plotted {
 	t.Helper()
 	of, err := browser.Evaluate[plotted](tab, `(() => {
-		const boxes = [...document.querySelectorAll('.timeline .zoom .u-over')].map((e) => e.getBoundingClientRect());
+		const boxes = [...document.querySelectorAll('.timeline .panel .fit > svg')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect());
 		const span = (all) => all.length > 0 ? Math.max(...all) - Math.min(...all) : 0;
-		return {Zoomed: boxes.length, Pictures: [...document.querySelectorAll('.timeline .lane svg')].filter((e) => e.checkVisibility()).length,
+		const texts = [...document.querySelectorAll('[data-panel="latency"] text')].filter((e) => e.checkVisibility()).map((e) => e.textContent);
+		return {Zoomed: document.querySelectorAll('.timeline .zoomed').length, Pictures: boxes.length, Texts: texts.join(' '),
 			Span: Math.max(span(boxes.map((b) => b.left)), span(boxes.map((b) => b.right)))};
 	})()`)
 	if err != nil {

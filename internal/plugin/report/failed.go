@@ -11,18 +11,18 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/html"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 )
 
 // writeFailed writes the page of a run that has finished without a result: why, and how far it got. It has no figures of a measurement.
 func writeFailed(run *v1alpha1.BenchmarkRun, out io.Writer) error {
 	p := &html.Page{
-		Title: run.Name, Subject: run.Namespace + "/" + run.Name, Verdict: picture.Bad, Headline: "✕ FAILED: no result",
+		Title: run.Name, Subject: run.Namespace + "/" + run.Name, Verdict: plot.Bad, Headline: "✕ FAILED: no result",
 		Remarks: []string{"There are no figures of a failed run: neither its own nor partial ones. kubectl describe shows its last events."},
 	}
 	if state := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); state != nil {
 		p.Headline = "✕ FAILED: " + state.Reason
-		p.Sentences = []html.Sentence{{Color: picture.Bad, Lead: "No result", Text: state.Message}}
+		p.Sentences = []html.Sentence{{Color: plot.Bad, Lead: "No result", Text: state.Message}}
 	}
 	p.Sections = []html.Section{course(run)}
 	conditions := html.Section{ID: "conditions", Title: "Conditions", Question: "What did the operator see?"}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -96,12 +95,12 @@ func TestFallback(t *testing.T) {
 	if len(v.polled) != 3 || v.polled[0].Second != 1 || v.polled[0].Seconds != 2 || v.polled[0].Requests != 9020 {
 		t.Errorf("points %+v", v.polled)
 	}
-	rates := v.timeline(v.polled).Lane(chart.LaneThroughput)
+	rates := v.timeline(v.polled).Panel(chart.PanelThroughput)
 	if len(p.Plots) == 0 || rates.Empty != "" || rates.Lines[0].Values[0] != 4510 || rates.Lines[0].Name != "requests/s 4,510" {
 		t.Errorf("throughput %+v", rates)
 	}
-	for _, id := range []string{chart.LaneLatency, chart.LaneErrors, chart.LaneCPU, chart.LaneClientCPU} {
-		if l := v.timeline(v.polled).Lane(id); l.Empty == "" || len(l.Lines) > 0 {
+	for _, id := range []string{chart.PanelLatency, chart.PanelErrors, chart.PanelCPU, chart.PanelClientCPU} {
+		if l := v.timeline(v.polled).Panel(id); l.Empty == "" || len(l.Lines) > 0 {
 			t.Errorf("there are figures of which the status knows nothing: %+v", l)
 		}
 	}
@@ -120,8 +119,8 @@ func TestPlots(t *testing.T) {
 	u.Findings = []live.Finding{{Second: 6}}
 	v.add(u, run, run.Status.MeasurementTime.Time)
 	timeline := v.timeline(u.Seconds)
-	for _, id := range []string{chart.LaneThroughput, chart.LaneLatency, chart.LaneCPU, chart.LaneClientCPU} {
-		values := timeline.Lane(id).Lines[0].Values
+	for _, id := range []string{chart.PanelThroughput, chart.PanelLatency, chart.PanelCPU, chart.PanelClientCPU} {
+		values := timeline.Panel(id).Lines[0].Values
 		if len(values) != 9 || !math.IsNaN(values[4]) || math.IsNaN(values[3]) || math.IsNaN(values[5]) {
 			t.Errorf("%s has the values %v, want a gap at the fifth", id, values)
 		}
@@ -129,7 +128,7 @@ func TestPlots(t *testing.T) {
 	if timeline.End != 60 || timeline.Times[4] != 4 || timeline.Times[5] != 6 || len(timeline.Marks) != 1 || timeline.Marks[0].At != 6 || timeline.Marks[0].Number != 1 {
 		t.Errorf("%+v", timeline)
 	}
-	_, high := timeline.Lane(chart.LaneErrors).Range()
+	_, high := timeline.Panel(chart.PanelErrors).Range()
 	if high != 90_000 {
 		t.Errorf("errors up to %v", high)
 	}
@@ -137,14 +136,7 @@ func TestPlots(t *testing.T) {
 	later.Counts.Errors[result.ErrorReceive] = 1
 	later.Seconds[1].Errors = 1
 	v.add(later, run, run.Status.MeasurementTime.Time)
-	if _, after := v.timeline(later.Seconds).Lane(chart.LaneErrors).Range(); after != high {
+	if _, after := v.timeline(later.Seconds).Panel(chart.PanelErrors).Range(); after != high {
 		t.Errorf("the scale has shrunk to %v", after)
-	}
-	for _, width := range []string{"", "x", "10", "900", "99999"} {
-		v.width = plotWidth(width)
-		drawn := v.page(run).Plots[0]
-		if (drawn.Medium == "") != (v.width > 0) || v.width > 0 && !strings.Contains(string(drawn.Wide), fmt.Sprintf(`viewBox="0 0 %g `, v.width)) || v.width > 1712 {
-			t.Errorf("width %q: %.80s", width, drawn.Wide)
-		}
 	}
 }

@@ -2,7 +2,7 @@ package ui
 
 import (
 	"fmt"
-	"strconv"
+	"html/template"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -13,7 +13,6 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/chart"
-	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -32,8 +31,6 @@ type liveView struct {
 	planned int64
 	// declared has what the spec says of the load and of CPU limits.
 	declared result.Result
-	// width is that of the page's plots in pixels; 0 for plots of all widths.
-	width float64
 }
 
 func newLiveView(run *v1alpha1.BenchmarkRun) *liveView {
@@ -55,16 +52,6 @@ func newLiveView(run *v1alpha1.BenchmarkRun) *liveView {
 	_, measurement := loadplan.Extents(spec)
 	v.planned = measurement.Seconds
 	return v
-}
-
-// plotWidth returns the width of plots that a page asks for, in pixels; 0 for what isn't a number.
-func plotWidth(text string) float64 {
-	const least, most = 280, 1712
-	width, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
-	}
-	return float64(min(max(width, least), most))
 }
 
 // cpuMillis returns a CPU limit in thousandths of a CPU: 1 CPU if it isn't set.
@@ -112,7 +99,7 @@ type livePage struct {
 	// Fallback says why there is no stream; empty if there is one.
 	Fallback string
 	Findings []finding
-	Plots    []*html.Drawing
+	Plots    []template.HTML
 	// Script are the metrics of a k6 script so far, OmittedMetrics the number of those that are missing.
 	Script         []metric
 	OmittedMetrics string
@@ -196,31 +183,26 @@ func (v *liveView) timeline(seconds []result.Second) *chart.Timeline {
 	}
 	t := v.running.Timeline(&r, float64(v.planned), marks)
 	if t != nil && v.update == nil {
-		t.Lane(chart.LaneErrors).Empty = picture.Count(v.polledErrors) + " so far"
-		t.Lane(chart.LaneLatency).Empty = "no percentiles without the leader's stream" // whose seconds alone have them
+		t.Panel(chart.PanelErrors).Empty = picture.Count(v.polledErrors) + " so far"
+		t.Panel(chart.PanelLatency).Empty = "no percentiles without the leader's stream" // whose seconds alone have them
 	}
 	return t
 }
 
 // draw draws all plots that the report of a run shows at first.
-func (v *liveView) draw(t *chart.Timeline) (all []*html.Drawing) {
+func (v *liveView) draw(t *chart.Timeline) (all []template.HTML) {
 	if t == nil {
 		return nil
 	}
 	open := 0
-	for i := range t.Lanes {
-		if !t.Lanes[i].Folded && t.Lanes[i].Empty == "" {
+	for i := range t.Panels {
+		if !t.Panels[i].Folded && t.Panels[i].Empty == "" {
 			open = i
 		}
 	}
-	for i := range t.Lanes {
-		l := &t.Lanes[i]
-		switch {
-		case l.Folded:
-		case v.width > 0:
-			all = append(all, &html.Drawing{Wide: t.Draw(l, v.width, i == open).HTML()})
-		default:
-			all = append(all, html.Draw(func(width float64) *picture.Picture { return t.Draw(l, width, i == open) }))
+	for i := range t.Panels {
+		if l := &t.Panels[i]; !l.Folded {
+			all = append(all, t.Figure(l, i == open).HTML())
 		}
 	}
 	return all

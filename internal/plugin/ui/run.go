@@ -186,7 +186,6 @@ func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	uid, view, updates := run.UID, newLiveView(run), newRelay()
-	view.width = plotWidth(r.URL.Query().Get("width"))
 	go s.follow(ctx, run.Namespace, run.Name, updates)
 	var merged <-chan struct{}
 	changes := func() <-chan struct{} {

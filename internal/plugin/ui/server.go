@@ -18,6 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 )
 
 //go:embed assets
@@ -102,7 +103,7 @@ func assetsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/assets/", http.StripPrefix("/assets/", http.FileServerFS(files)))
 	mux.HandleFunc("/assets/colors.css", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeContent(w, r, "colors.css", time.Time{}, strings.NewReader(picture.StyleSheet()))
+		http.ServeContent(w, r, "colors.css", time.Time{}, strings.NewReader(plot.StyleSheet()))
 	})
 	return mux
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/statistics"
 )
@@ -20,13 +21,6 @@ type soFar struct {
 	// Dots are the pictures of the cells.
 	Dots []template.HTML
 }
-
-// Sizes of the picture of a cell, in pixels.
-const (
-	dotsWidth  = 240
-	dotsHeight = 24
-	dotsMargin = 6
-)
 
 // soFarOf returns the dots of cells: runs are by cell and block, nil where there is none. It returns nil without a valid run.
 func soFarOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.BenchmarkRun) *soFar {
@@ -45,37 +39,34 @@ func soFarOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.Be
 	if math.IsInf(low, 1) {
 		return nil
 	}
-	x := picture.Range(low, high, dotsMargin, dotsWidth-dotsMargin)
+	x := plot.Range(low, high)
 	s := &soFar{Title: round.MetricTitle(metric), From: x.Ticks[0].Label, To: x.Ticks[len(x.Ticks)-1].Label}
+	x.Ticks = nil
 	for cell := range figures {
-		s.Dots = append(s.Dots, drawDots(names[cell], figures[cell], inWholeBlocks(figures, cell), &x))
+		s.Dots = append(s.Dots, drawDots(names[cell], figures[cell], inWholeBlocks(figures, cell), x))
 	}
 	return s
 }
 
 // drawDots draws the figures of a cell and the interval of their median over whole blocks, in gray.
-func drawDots(name string, figures, whole []float64, x *picture.Scale) template.HTML {
-	const middle = dotsHeight / 2
-	p := picture.New(dotsWidth, dotsHeight)
-	text, n := "", 0
+func drawDots(name string, figures, whole []float64, x plot.Scale) template.HTML {
+	row, text, n := plot.Row{}, "", 0
 	if len(whole) > 0 {
 		const alpha = 0.05
 		if i, err := statistics.Median(whole, alpha); err == nil && i.Bounded() {
-			p.Line(x.At(i.Low), middle, x.At(i.High), middle, picture.Stroke{Color: picture.Muted, Width: 2})
-			for _, end := range []float64{i.Low, i.High} {
-				p.Line(x.At(end), middle-5, x.At(end), middle+5, picture.Stroke{Color: picture.Muted, Width: 2})
-			}
+			row.Marks = append(row.Marks, plot.Interval{
+				Stroke: plot.Stroke{Color: plot.Muted, Width: 2}, From: plot.Point{X: i.Low, Y: plot.Middle}, To: plot.Point{X: i.High, Y: plot.Middle}, Caps: 5,
+			})
 			text = fmt.Sprintf(", 95%% interval of the median so far %s to %s", picture.Significant(i.Low), picture.Significant(i.High))
 		}
 	}
 	for _, figure := range figures {
 		if !math.IsNaN(figure) {
-			p.Circle(x.At(figure), middle, 3, picture.Text, true, picture.Significant(figure))
+			row.Marks = append(row.Marks, plot.Dot{At: plot.Point{X: figure, Y: plot.Middle}, Color: plot.Ink, Hollow: true, Tip: picture.Significant(figure)})
 			n++
 		}
 	}
-	p.Describe(name, fmt.Sprintf("%d valid runs so far%s.", n, text))
-	return p.HTML()
+	return plot.Of(name, fmt.Sprintf("%d valid runs so far%s.", n, text), plot.Plot{X: x, Rows: []plot.Row{row}}).HTML()
 }
 
 // inWholeBlocks returns the figures of a cell in the blocks in which every cell has one.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -16,7 +17,7 @@ type Phases struct {
 	Bars    []PhaseBar
 	Omitted int
 	invalid bool
-	colors  []picture.Color
+	colors  []plot.Color
 }
 
 // PhaseBar holds the mean times of a client, or of all, in milliseconds. Means has one for each name; they add up to Total.
@@ -65,7 +66,7 @@ func NewPhases(r *result.Result) *Phases {
 	for i, part := range phaseParts {
 		if part.of(all[0]) > 0 {
 			p.Names = append(p.Names, part.name)
-			p.colors = append(p.colors, picture.Variant(i))
+			p.colors = append(p.colors, plot.VariantColor(i))
 		}
 	}
 	for i, s := range all {
@@ -101,58 +102,34 @@ func sums(histograms *result.Latencies, summaries *result.Summaries) *[result.Ph
 	return &means
 }
 
-// Draw draws a bar for all clients and for each, in parts.
-func (p *Phases) Draw(width float64) *picture.Picture {
-	const row, left, right = 30, 96, 72
-	legend := p.legend(width)
-	title := newHeading("mean time of a successful request, ms", width)
-	top := title.below + rowHeight*float64(len(legend)) + 12
-	box := picture.Box{X: left, Y: top, W: width - left - right, H: row * float64(len(p.Bars))}
-	pic := picture.New(width, box.Bottom()+44)
-	pic.Describe("Where the time goes: mean of each phase", p.summary())
-	title.draw(pic)
+// Figure draws a bar for all clients and for each, in parts.
+func (p *Phases) Figure() *plot.Figure {
+	if p == nil {
+		return nil
+	}
+	of := plot.Plot{Axis: "mean time of a successful request, ms", XName: "ms", Invalid: p.invalid}
+	for i, name := range p.Names {
+		of.Names = append(of.Names, plot.Name{Text: name, Stroke: plot.Stroke{Color: p.colors[i]}, Box: true})
+	}
 	most := 0.0
-	for _, bar := range p.Bars {
-		most = max(most, bar.Total)
-	}
-	x := picture.Linear(0, most, box.X, box.Right())
-	for _, t := range x.Ticks {
-		pic.Line(x.At(t.Value), box.Y, x.At(t.Value), box.Bottom(), picture.Stroke{Color: picture.Grid})
-	}
 	for i, bar := range p.Bars {
-		y, from := box.Y+row*float64(i)+5, 0.0
-		pic.Clipped(0, y+14, bar.Name, left-8, picture.TextStyle{Bold: i == 0})
+		most = max(most, bar.Total)
+		row, from := plot.Row{Name: bar.Name, Bold: i == 0, Texts: []plot.Text{{Text: picture.Unit(picture.Significant(bar.Total), "ms")}}}, 0.0
 		for j, mean := range bar.Means {
-			w := x.At(from+mean) - x.At(from)
-			pic.TippedRect(x.At(from), y, max(0, w-1), row-10, p.colors[j], fmt.Sprintf("%s, %s: %s", bar.Name, p.Names[j], picture.Unit(picture.Significant(mean), "ms")))
+			row.Marks = append(row.Marks, plot.Rect{From: plot.Point{X: from, Y: barTop}, To: plot.Point{X: from + mean, Y: barBottom}, Color: p.colors[j], Tip: fmt.Sprintf("%s, %s: %s", bar.Name, p.Names[j], picture.Unit(picture.Significant(mean), "ms"))})
 			from += mean
 		}
-		pic.Text(x.At(from)+6, y+14, picture.Unit(picture.Significant(bar.Total), "ms"), picture.TextStyle{})
-		if p.invalid {
-			pic.Hatched(box.X, y, max(0, x.At(from)-box.X), row-10, picture.Bad, "not a result: the run is invalid")
-		}
+		of.Rows = append(of.Rows, row)
 	}
-	for i, line := range legend {
-		for _, item := range line {
-			y := title.below + 4 + rowHeight*float64(i)
-			pic.Rect(item.x, y-9, 10, 10, item.line.Color)
-			pic.Text(item.x+16, y, item.line.Name, picture.TextStyle{})
-		}
-	}
-	pic.XAxis(box, &x, "ms")
-	return pic
+	of.X = plot.Linear(0, most)
+	return plot.Of("Where the time goes: mean of each phase", p.summary(), of)
 }
 
-func (p *Phases) legend(width float64) []legendRow {
-	lines := make([]Line, len(p.Names))
-	for i := range lines {
-		lines[i] = Line{Name: p.Names[i], Color: p.colors[i]}
-	}
-	if rows := legendRows(lines, width); rows != nil || len(lines) == 0 {
-		return rows
-	}
-	return []legendRow{{{line: &lines[0]}}}
-}
+// The ordinates of bars in their rows.
+const (
+	barTop    = 5
+	barBottom = plot.RowHeight - 5
+)
 
 func (p *Phases) summary() string {
 	var texts []string
@@ -174,7 +151,7 @@ type Errors struct {
 type ErrorBar struct {
 	Name  string
 	Count int64
-	color picture.Color
+	color plot.Color
 }
 
 // NewErrors returns the failed requests; nil if there are none.
@@ -184,34 +161,28 @@ func NewErrors(r *result.Result) *Errors {
 	}
 	e := &Errors{Requests: r.Merged.Requests, invalid: invalid(r)}
 	for kind, n := range r.Merged.Errors.Occurred() {
-		e.Bars = append(e.Bars, ErrorBar{kind.String(), n, picture.ErrorColor(int(kind))})
+		e.Bars = append(e.Bars, ErrorBar{kind.String(), n, plot.ErrorColor(int(kind))})
 	}
 	return e
 }
 
-// Draw draws a bar for each kind, with count and share.
-func (e *Errors) Draw(width float64) *picture.Picture {
-	const row, left, right = 26, 80, 130
-	title := newHeading("failed requests by kind: number, and share of all requests", width)
-	box := picture.Box{X: left, Y: title.below + 4, W: width - left - right, H: row * float64(len(e.Bars))}
-	pic := picture.New(width, box.Bottom()+8)
+// Figure draws a bar for each kind, with count and share.
+func (e *Errors) Figure() *plot.Figure {
+	if e == nil {
+		return nil
+	}
+	p := plot.Plot{Axis: "failed requests by kind: number, and share of all requests", Invalid: e.invalid}
 	most := int64(1)
 	var texts []string
 	for _, bar := range e.Bars {
 		most = max(most, bar.Count)
 		texts = append(texts, fmt.Sprintf("%s %s", bar.Name, picture.Count(bar.Count)))
+		p.Rows = append(p.Rows, plot.Row{
+			Name: bar.Name, Texts: []plot.Text{{Text: fmt.Sprintf("%s (%s)", picture.Count(bar.Count), picture.Share(bar.Count, e.Requests))}},
+			Marks: []plot.Mark{plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: float64(bar.Count), Y: barBottom}, Color: bar.color}},
+		})
 	}
-	pic.Describe("Failed requests by kind", strings.Join(texts, ", ")+fmt.Sprintf(" of %s requests.", picture.Count(e.Requests)))
-	title.draw(pic)
-	x := picture.LinearExact(float64(most), box.X, box.Right())
-	for i, bar := range e.Bars {
-		y := box.Y + row*float64(i) + 4
-		pic.Text(0, y+13, bar.Name, picture.TextStyle{})
-		pic.Rect(box.X, y, max(1, x.At(float64(bar.Count))-box.X), row-8, bar.color)
-		if e.invalid {
-			pic.Hatched(box.X, y, max(1, x.At(float64(bar.Count))-box.X), row-8, picture.Bad, "not a result: the run is invalid")
-		}
-		pic.Text(x.At(float64(bar.Count))+8, y+13, fmt.Sprintf("%s (%s)", picture.Count(bar.Count), picture.Share(bar.Count, e.Requests)), picture.TextStyle{})
-	}
-	return pic
+	p.X = plot.LinearExact(float64(most))
+	p.X.Ticks = nil // each bar has its number
+	return plot.Of("Failed requests by kind", strings.Join(texts, ", ")+fmt.Sprintf(" of %s requests.", picture.Count(e.Requests)), p)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 )
 
 // Size of the curve as text, in characters. Each has two dots across and four down (Unicode's block of braille patterns).
@@ -33,15 +33,16 @@ func (b *braille) set(column, row int) {
 func (c *Curves) Text() string {
 	const columns, rows = 2 * brailleColumns, 4 * brailleRows
 	points := c.Merged.Points
-	x := picture.LogarithmicExact(1, max(2, float64(c.Merged.Count)), 0, columns-1)
-	y := picture.Logarithmic(points[0].Milliseconds, c.Merged.Max, rows-1, 0)
+	x := plot.LogarithmicExact(1, max(2, float64(c.Merged.Count)))
+	y := plot.Logarithmic(points[0].Milliseconds, c.Merged.Max)
 	var dots braille
-	last := int(math.Round(y.At(points[0].Milliseconds)))
+	down := func(ms float64) int { return int(math.Round((rows - 1) * (1 - y.At(ms)))) }
+	last := down(points[0].Milliseconds)
 	for column, i := 0, 0; column < columns; column++ {
-		for i+1 < len(points) && x.At(points[i+1].OneIn) <= float64(column) {
+		for i+1 < len(points) && (columns-1)*x.At(points[i+1].OneIn) <= float64(column) {
 			i++
 		}
-		row := int(math.Round(y.At(points[i].Milliseconds)))
+		row := down(points[i].Milliseconds)
 		for between := min(last, row); between <= max(last, row); between++ {
 			dots.set(column, between)
 		}
@@ -49,7 +50,7 @@ func (c *Curves) Text() string {
 	}
 	labels := make([]string, brailleRows)
 	for _, tick := range y.Ticks {
-		labels[int(math.Round(y.At(tick.Value)))/4] = tick.Label
+		labels[down(tick.Value)/4] = tick.Label
 	}
 	width := utf8.RuneCountInString(slices.MaxFunc(labels, func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) }))
 	var text strings.Builder
@@ -73,7 +74,7 @@ func (c *Curves) Text() string {
 }
 
 // percentileLabels are those of the x axis, each centered below its place where there is room.
-func (c *Curves) percentileLabels(x *picture.Scale) string {
+func (c *Curves) percentileLabels(x *plot.Scale) string {
 	line := ""
 	for _, tick := range []struct {
 		oneIn float64
@@ -82,7 +83,7 @@ func (c *Curves) percentileLabels(x *picture.Scale) string {
 		if tick.oneIn > float64(c.Merged.Count) {
 			break
 		}
-		at := int(math.Round(x.At(tick.oneIn)))/2 - len(tick.label)/2
+		at := int(math.Round((2*brailleColumns-1)*x.At(tick.oneIn)))/2 - len(tick.label)/2
 		at = min(max(at, 0), brailleColumns-len(tick.label))
 		if line == "" || at > len(line) {
 			line += strings.Repeat(" ", at-len(line)) + tick.label

@@ -9,13 +9,9 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/chart"
-	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-// widths are those of wide, medium and narrow pages.
-var widths = []float64{968, 680, 326}
 
 // long returns a result of so many seconds, in one of which everything is ten times as much.
 func long(seconds, peak int) *result.Result {
@@ -37,7 +33,7 @@ func long(seconds, peak int) *result.Result {
 // places returns the y of all points of the paths of a class, in pixels.
 func places(t *testing.T, svg, class string) (ys []float64) {
 	t.Helper()
-	for _, d := range regexp.MustCompile(`<path class="`+class+`"[^>]* d="([^"]*)"`).FindAllStringSubmatch(svg, -1) {
+	for _, d := range regexp.MustCompile(`<path class="`+class+`[^>]* d="([^"]*)"`).FindAllStringSubmatch(svg, -1) {
 		y := 0.0
 		for _, part := range regexp.MustCompile(`([Mlh])([^Mlh]*)`).FindAllStringSubmatch(d[1], -1) {
 			var numbers []float64
@@ -77,29 +73,26 @@ func parse(t *testing.T, text string) float64 {
 // TestExtremesSurviveThinning checks that a single second stands out although points are narrower than a pixel.
 func TestExtremesSurviveThinning(t *testing.T) {
 	tl := chart.NewTimeline(long(5000, 3333))
-	for _, width := range widths {
-		for id, class := range map[string]string{chart.LaneThroughput: "s-throughput", chart.LaneLatency: "s-p99"} {
-			l := tl.Lane(id)
-			svg := string(tl.Draw(l, width, false).HTML())
-			_, high := l.Range()
-			if id == chart.LaneLatency {
-				high = 30 // of p99
-			}
-			var box picture.Box
-			box.Y, box.H = plotOf(t, svg)
-			y := l.Scale(box)
-			drawn := slices.DeleteFunc(places(t, svg, class), func(at float64) bool { return at < box.Y-1 }) // without the line's name
-			if top, want := slices.Min(drawn), y.At(high); math.Abs(top-want) > 0.2 {
-				t.Errorf("%s, %g wide: the highest point is at %g, want %g", id, width, top, want)
-			}
-			if float64(len(drawn)) > 2*width+8 {
-				t.Errorf("%s, %g wide: %d points", id, width, len(drawn))
-			}
+	for id, class := range map[string]string{chart.PanelThroughput: "s-throughput", chart.PanelLatency: "s-p99"} {
+		l := tl.Panel(id)
+		svg := string(tl.Figure(l, false).HTML())
+		_, high := l.Range()
+		if id == chart.PanelLatency {
+			high = 30 // of p99
+		}
+		top, height := plotOf(t, svg)
+		y := l.Scale()
+		drawn := places(t, svg[strings.Index(svg, "data-line"):], class)
+		if highest, want := slices.Min(places(t, svg, class+`" data-line`)), top+(1-y.At(high))*height; math.Abs(highest-want) > 0.2 {
+			t.Errorf("%s: the highest point is at %g, want %g", id, highest, want)
+		}
+		if len(drawn) > 2*1000+8 {
+			t.Errorf("%s: %d points", id, len(drawn))
 		}
 	}
 }
 
-// plotOf returns top and height of the plot of a lane, which the rectangle of the warm-up fills.
+// plotOf returns top and height of the plot of a panel, which the rectangle of the warm-up fills.
 func plotOf(t *testing.T, svg string) (y, height float64) {
 	t.Helper()
 	m := regexp.MustCompile(`<rect class="f-warmup"[^>]* y="([0-9.]+)"[^>]* height="([0-9.]+)"`).FindStringSubmatch(svg)
@@ -109,21 +102,19 @@ func plotOf(t *testing.T, svg string) (y, height float64) {
 	return parse(t, m[1]), parse(t, m[2])
 }
 
-// TestPlotsShareTheirTimes checks that all lanes have the same scale of time to the pixel.
+// TestPlotsShareTheirTimes checks that all panels have the same scale of time to the pixel.
 func TestPlotsShareTheirTimes(t *testing.T) {
 	tl := chart.NewTimeline(reporttest.Measured(2, 22))
-	for _, width := range widths {
-		var first string
-		for i := range tl.Lanes {
-			if l := &tl.Lanes[i]; l.Empty == "" {
-				svg := string(tl.Draw(l, width, true).HTML())
-				place := regexp.MustCompile(`<rect class="f-warmup" x="[0-9.]+"`).FindString(svg) + regexp.MustCompile(`<rect class="f-warmup"[^>]* (width="[0-9.]+")`).FindStringSubmatch(svg)[1]
-				if first == "" {
-					first = place
-				}
-				if place != first {
-					t.Errorf("%g wide: the warm-up of %s is at %s, that of others at %s", width, l.ID, place, first)
-				}
+	var first string
+	for i := range tl.Panels {
+		if l := &tl.Panels[i]; l.Empty == "" {
+			svg := string(tl.Figure(l, true).HTML())
+			place := strings.Join(regexp.MustCompile(`(class="fit[^"]*").*<rect class="f-warmup"( x="[0-9.]+").*?( width="[0-9.]+")`).FindStringSubmatch(svg)[1:], "")
+			if first == "" {
+				first = place
+			}
+			if place != first {
+				t.Errorf("the warm-up of %s is at %s, that of others at %s", l.ID, place, first)
 			}
 		}
 	}
@@ -135,12 +126,12 @@ func TestALastPointCutShortHasNoRates(t *testing.T) {
 	r.DurationMicroseconds = 9_085_000
 	r.Series[9].Requests, r.Series[9].ServerCPU = 8, 100
 	tl := chart.NewTimeline(r)
-	for _, id := range []string{chart.LaneThroughput, chart.LaneCPU, chart.LaneClientCPU} {
-		if v := tl.Lane(id).Lines[0].Values[9]; !math.IsNaN(v) {
+	for _, id := range []string{chart.PanelThroughput, chart.PanelCPU, chart.PanelClientCPU} {
+		if v := tl.Panel(id).Lines[0].Values[9]; !math.IsNaN(v) {
 			t.Errorf("%s: %g in the last point", id, v)
 		}
 	}
-	if v := tl.Lane(chart.LaneLatency).Lines[3].Values[9]; v != 5 {
+	if v := tl.Panel(chart.PanelLatency).Lines[3].Values[9]; v != 5 {
 		t.Errorf("the maximum of the last point is %g ms, want 5", v)
 	}
 	if math.Abs(tl.CutShort-0.085) > 1e-9 {
@@ -154,14 +145,14 @@ func TestJoinedPointsAreGaps(t *testing.T) {
 	r.Series[5].Join(&r.Series[6])
 	r.Series = slices.Delete(r.Series, 6, 7)
 	tl := chart.NewTimeline(r)
-	l := tl.Lane(chart.LaneLatency)
+	l := tl.Panel(chart.PanelLatency)
 	for i, want := range []bool{true, true, true, false} { // p50, p90, p99, max
 		if got := math.IsNaN(l.Lines[i].Values[5]); got != want {
 			t.Errorf("%s is unknown: %t", l.Lines[i].Name, got)
 		}
 	}
-	svg := string(tl.Draw(l, 968, true).HTML())
-	if d := regexp.MustCompile(`<path class="s-p50"[^>]* d="([^"]*)"`).FindStringSubmatch(svg); d == nil || strings.Count(d[1], "M") != 2 {
+	svg := string(tl.Figure(l, true).HTML())
+	if d := regexp.MustCompile(`<path class="s-p50"[^>]* data-line[^>]* d="([^"]*)"`).FindStringSubmatch(svg); d == nil || strings.Count(d[1], "M") != 2 {
 		t.Errorf("the line of p50 isn't interrupted once: %v", d)
 	}
 	if tl.Joined() != 2 {
@@ -176,7 +167,7 @@ func TestBoundsBeyondTheAxis(t *testing.T) {
 		r.Series[i].ClientCPU = 100_000 // 5% of 2 CPUs
 	}
 	tl := chart.NewTimeline(r)
-	if svg := string(tl.Draw(tl.Lane(chart.LaneClientCPU), 968, true).HTML()); strings.Contains(svg, `stroke-dasharray="2 3"`) || strings.Contains(svg, ">80%<") {
+	if svg := string(tl.Figure(tl.Panel(chart.PanelClientCPU), true).HTML()); strings.Contains(svg, `stroke-dasharray="2 3"`) || strings.Contains(svg, ">80%<") {
 		t.Error("a bound is drawn that the axis doesn't have")
 	}
 }

@@ -5,39 +5,48 @@ import (
 	"math"
 
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 )
 
-const curveHeight = 280
-
-// Draw draws the curves: the share of requests on a logarithmic axis of 1/(1-p), so that each further nine has the same
+// Figure draws the curves: the share of requests on a logarithmic axis of 1/(1-p), so that each further nine has the same
 // room, and the latency on a logarithmic one.
-func (c *Curves) Draw(width float64) *picture.Picture {
-	title := newHeading("latency ("+c.Name+"), ms, log scale", width)
-	box := Frame(width)
-	box.Y, box.H = title.below+invalidStrip+8, curveHeight // the name of the maximum is above the plot
-	p := picture.New(width, box.Bottom()+58)
-	p.Describe("Percentile curve, "+c.Name, c.Summary())
-	title.draw(p)
-	x := picture.LogarithmicExact(1, math.Max(2, float64(c.Merged.Count)), box.X, box.Right())
-	y := c.scale(box)
-	p.Grid(box, &y)
-	if c.Invalid {
-		p.Hatched(box.X, box.Y-invalidStrip, box.W, invalidStrip, picture.Bad, "not a result: the run is invalid")
+func (c *Curves) Figure() *plot.Figure {
+	if c == nil {
+		return nil
 	}
-	c.drawClients(p, &x, &y)
-	dash := []string{"6 3", "1.5 3"}
-	for i := range c.Others {
-		c.drawCurve(p, &c.Others[i], &x, &y, picture.Stroke{Color: picture.P99, Width: 1.5, Dash: dash[i%len(dash)]})
+	p := plot.Plot{Axis: "latency (" + c.Name + "), ms, log scale", Height: 280, X: plot.Shares(float64(c.Merged.Count)), XName: plot.SharesName, Y: c.scale(), Invalid: c.Invalid}
+	if len(c.Envelope) > 0 {
+		var low, high []plot.Point
+		for _, b := range c.Envelope {
+			low, high = append([]plot.Point{{X: b.OneIn, Y: b.Low}}, low...), append(high, plot.Point{X: b.OneIn, Y: b.High})
+		}
+		p.Marks = append(p.Marks, plot.Area{Color: plot.Grid, Outlines: [][]plot.Point{append(high, low...)}})
 	}
-	c.drawCurve(p, &c.Merged, &x, &y, picture.Stroke{Color: picture.Text, Width: 2})
-	c.drawBounds(p, &x, &y)
-	c.drawMarked(p, box, &x, &y)
-	c.drawNames(p, box, &y)
-	DrawShares(p, box, &x)
-	return p
+	for i := range c.Clients {
+		p.Marks = append(p.Marks, c.Clients[i].Lines(plot.Stroke{Color: plot.AxisColor})...)
+	}
+	p.Names = []plot.Name{{Text: c.Merged.Name, Y: c.Merged.Max, Stroke: plot.Stroke{Color: plot.Ink, Width: 2}, Bold: true}}
+	for i, dash := 0, []string{"6 3", "1.5 3"}; i < len(c.Others); i++ {
+		s := plot.Stroke{Color: plot.P99, Width: 1.5, Dash: dash[i%len(dash)]}
+		p.Marks = append(p.Marks, c.Others[i].Lines(s)...)
+		p.Names = append(p.Names, plot.Name{Text: c.Others[i].Name, Y: c.Others[i].Max, Stroke: s})
+	}
+	p.Marks = append(p.Marks, c.Merged.Lines(plot.Stroke{Color: plot.Ink, Width: 2})...)
+	switch n := len(c.Clients); {
+	case len(c.Envelope) > 0:
+		p.Names = append(p.Names, plot.Name{Text: c.Clients[0].Name, Y: c.Clients[0].Max, Stroke: plot.Stroke{Color: plot.AxisColor}},
+			plot.Name{Text: "range of clients", Y: c.Envelope[len(c.Envelope)-1].Low, Stroke: plot.Stroke{Color: plot.Grid}, Box: true})
+	case n > 0:
+		p.Names = append(p.Names, plot.Name{Text: fmt.Sprintf("%d clients", n), Y: c.Clients[n-1].Max, Stroke: plot.Stroke{Color: plot.AxisColor}})
+	}
+	p.Marks = append(p.Marks, c.marked()...)
+	for _, b := range c.Bounds {
+		p.Marks = append(p.Marks, c.bound(&b)...)
+	}
+	return plot.Of("Percentile curve, "+c.Name, c.Summary(), p)
 }
 
-func (c *Curves) scale(box picture.Box) picture.Scale {
+func (c *Curves) scale() plot.Scale {
 	low, high := math.Inf(1), c.Merged.Max
 	for _, curve := range append([]Curve{c.Merged}, append(c.Clients, c.Others...)...) {
 		if curve.Name == "start delay" { // most are some microseconds, which would take all of the axis
@@ -52,151 +61,61 @@ func (c *Curves) scale(box picture.Box) picture.Scale {
 	for _, b := range c.Bounds {
 		low, high = min(low, b.Milliseconds), max(high, b.Milliseconds)
 	}
-	return picture.Logarithmic(low, high, box.Bottom(), box.Y)
+	return plot.Logarithmic(low, high)
 }
 
-// drawCurve draws a curve; from where fewer than 10 requests lie beyond, it is thin.
-func (c *Curves) drawCurve(p *picture.Picture, curve *Curve, x, y *picture.Scale, s picture.Stroke) {
-	var thick, thin []picture.Point
-	for _, at := range curve.Points {
-		place := picture.Point{X: x.At(at.OneIn), Y: y.At(at.Milliseconds)}
-		if at.OneIn <= curve.Thin() {
+// Lines returns a curve; from where fewer than 10 requests lie beyond, it is thin.
+func (c *Curve) Lines(s plot.Stroke) []plot.Mark {
+	var thick, thin []plot.Point
+	for _, at := range c.Points {
+		place := plot.Point{X: at.OneIn, Y: at.Milliseconds}
+		if at.OneIn <= c.Thin() {
 			thick = append(thick, place)
 			thin = thin[:0]
 		}
 		thin = append(thin, place)
 	}
-	p.Path(thick, s)
-	s.Width = min(1, s.Width)
-	p.Path(thin, s)
+	light := s
+	light.Width = min(1, s.Width)
+	return []plot.Mark{plot.Line{Stroke: s, Points: thick}, plot.Line{Stroke: light, Points: thin}}
 }
 
-func (c *Curves) drawClients(p *picture.Picture, x, y *picture.Scale) {
-	if len(c.Envelope) > 0 {
-		var outline []picture.Point
-		for _, b := range c.Envelope {
-			outline = append(outline, picture.Point{X: x.At(b.OneIn), Y: y.At(b.High)})
-		}
-		for i := len(c.Envelope) - 1; i >= 0; i-- {
-			outline = append(outline, picture.Point{X: x.At(c.Envelope[i].OneIn), Y: y.At(c.Envelope[i].Low)})
-		}
-		p.Area(outline, picture.Grid)
+// bound returns a bracket at a threshold's percentile: what is above it is missed.
+func (c *Curves) bound(b *CurveBound) []plot.Mark {
+	color, word := plot.Good, "met"
+	if !b.Met {
+		color, word = plot.Bad, "MISSED"
 	}
-	for i := range c.Clients {
-		c.drawCurve(p, &c.Clients[i], x, y, picture.Stroke{Color: picture.AxisColor})
+	if c.Invalid {
+		color, word = plot.Same, "unknown: result not valid"
 	}
+	at, wide := plot.Point{X: b.OneIn, Y: b.Milliseconds}, math.Pow(float64(max(2, c.Merged.Count)), 0.012)
+	text := plot.Text{At: at, DX: 12, DY: -4, Text: b.Text + ": " + word, Color: color}
+	if math.Log(b.OneIn) > 0.5*math.Log(float64(c.Merged.Count)) {
+		text.Anchor, text.DX = plot.End, -12
+	}
+	if curve := c.Merged.at(b.OneIn); curve > b.Milliseconds || b.Milliseconds/curve < 1.5 { // beside the curve, and not over the names at it
+		text.DY = 20
+	}
+	return []plot.Mark{plot.Interval{Stroke: plot.Stroke{Color: color, Width: 2}, From: plot.Point{X: b.OneIn / wide, Y: at.Y}, To: plot.Point{X: b.OneIn * wide, Y: at.Y}, Caps: 3}, text}
 }
 
-// drawBounds draws a bracket at each threshold's percentile: what is above it is missed.
-func (c *Curves) drawBounds(p *picture.Picture, x, y *picture.Scale) {
-	for _, b := range c.Bounds {
-		at, height := x.At(b.OneIn), y.At(b.Milliseconds)
-		color, word := picture.Good, "met"
-		if !b.Met {
-			color, word = picture.Bad, "MISSED"
-		}
-		if c.Invalid {
-			color, word = picture.Same, "unknown: result not valid"
-		}
-		p.Path([]picture.Point{{X: at - 8, Y: height - 5}, {X: at - 8, Y: height}, {X: at + 8, Y: height}, {X: at + 8, Y: height - 5}}, picture.Stroke{Color: color, Width: 2})
-		if p.Width < picture.NarrowWidth { // there is no room for words, which the section of thresholds has
-			continue
-		}
-		text, style, left := b.Text+": "+word, picture.TextStyle{Color: color}, at+12
-		if left+picture.TextWidth(text, style) > p.Width {
-			style.Anchor, left = picture.End, at-12
-		}
-		const apart = 40 // from which on a text above the bracket is far from the names at the curve, and from the curve
-		curve := y.At(c.Merged.at(b.OneIn))
-		if curve-height >= apart {
-			height -= 10
-		} else {
-			height = max(height, curve) + 16
-		}
-		p.Text(left, height, text, style)
-	}
-}
-
-// drawMarked writes some percentiles and the maximum at the merged curve.
-func (c *Curves) drawMarked(p *picture.Picture, box picture.Box, x, y *picture.Scale) {
+// marked writes some percentiles and the maximum at the merged curve.
+func (c *Curves) marked() (all []plot.Mark) {
 	mark := func(name string, oneIn, ms float64) {
-		at, height := x.At(oneIn), y.At(ms)
-		text := picture.Unit(picture.Significant(ms), "ms")
-		p.Circle(at, height, 3, picture.Text, false, name+" "+text)
-		up := height - 8
-		style, left := picture.TextStyle{Anchor: picture.End, Bold: true}, at-4
-		if left-picture.TextWidth(name+" "+text, style) < box.X {
-			style.Anchor, left, up = picture.Start, at+6, height+18
+		name += " " + picture.Unit(picture.Significant(ms), "ms")
+		at := plot.Point{X: oneIn, Y: ms}
+		text := plot.Text{At: at, DX: -4, DY: -8, Text: name, Anchor: plot.End, Bold: true}
+		if oneIn < 4 {
+			text.Anchor, text.DX, text.DY = plot.Start, 6, 18
 		}
-		p.Text(left, up, name+" "+text, style)
-	}
-	last := math.Inf(-1)
-	end := x.At(float64(c.Merged.Count))
-	for _, of := range Marked {
-		oneIn := OneIn(of)
-		if at := x.At(oneIn); oneIn <= float64(c.Merged.Count) && at-last > 84 && end-at > 84 {
-			mark("p"+of.String(), oneIn, float64(c.Merged.Percentiles[of])/1000)
-			last = at
-		}
+		all = append(all, plot.Dot{At: at, Color: plot.Ink, Tip: name}, text)
 	}
 	mark("max", float64(c.Merged.Count), c.Merged.Max)
-}
-
-func (c *Curves) drawNames(p *picture.Picture, box picture.Box, y *picture.Scale) {
-	if box.Right()+60 > p.Width { // the table and the caption name them
-		return
-	}
-	var labels []picture.Label
-	name := func(curve *Curve) {
-		labels = append(labels, picture.Label{Y: y.At(curve.Max) + 4, Text: curve.Name})
-	}
-	name(&c.Merged)
-	for i := range c.Others {
-		name(&c.Others[i])
-	}
-	if len(c.Clients) > 0 && len(c.Envelope) == 0 {
-		labels = append(labels, picture.Label{Y: y.At(c.Clients[len(c.Clients)-1].Max) + 4, Text: fmt.Sprintf("%d clients, thin", len(c.Clients))})
-	}
-	if len(c.Envelope) > 0 {
-		name(&c.Clients[0])
-		labels = append(labels, picture.Label{Y: y.At(c.Envelope[len(c.Envelope)-1].Low) + 4, Text: "range of clients"})
-	}
-	for i, at := range picture.Spread(labels, nameGap, box.Y+8, box.Bottom()) {
-		p.Clipped(box.Right()+10, at, labels[i].Text, p.Width-box.Right()-10, picture.TextStyle{Bold: i == 0})
-	}
-}
-
-// DrawShares draws the axis of percentiles below a plot: "99%" and below it "1 in 100". x is a scale of 1/(1-p). It takes
-// 58 pixels.
-func DrawShares(p *picture.Picture, box picture.Box, x *picture.Scale) {
-	p.Line(box.X, box.Bottom(), box.Right(), box.Bottom(), picture.Stroke{Color: picture.AxisColor})
-	last := math.Inf(-1)
-	for i, nines := 1.0, 0; i <= x.High*(1+1e-9); i, nines = i*10, nines+1 {
-		percent, text := "0%", "all"
-		if nines > 0 {
-			percent, text = ninesText(nines), "1 in "+picture.Count(int64(i))
+	for i := len(Marked) - 1; i >= 0; i-- {
+		if oneIn := OneIn(Marked[i]); oneIn <= float64(c.Merged.Count) {
+			mark("p"+Marked[i].String(), oneIn, float64(c.Merged.Percentiles[Marked[i]])/1000)
 		}
-		at := x.At(i)
-		p.Line(at, box.Bottom(), at, box.Bottom()+4, picture.Stroke{Color: picture.AxisColor})
-		half := max(picture.TextWidth(percent, picture.TextStyle{}), picture.TextWidth(text, picture.TextStyle{})) / 2
-		if at-half < last+6 || at+half > p.Width {
-			continue
-		}
-		last = at + half
-		p.Text(at, box.Bottom()+18, percent, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
-		p.Text(at, box.Bottom()+34, text, picture.TextStyle{Color: picture.Muted, Anchor: picture.Middle})
 	}
-	p.Centered(box.X+box.W/2, box.Bottom()+52, "percentile: share of requests that took no longer", picture.TextStyle{Color: picture.Muted})
-}
-
-// ninesText returns the percentage of n nines: "90%", "99%", "99.9%".
-func ninesText(n int) string {
-	if n <= 2 {
-		return [...]string{"0%", "90%", "99%"}[n]
-	}
-	text := "99."
-	for range n - 2 {
-		text += "9"
-	}
-	return text + "%"
+	return all
 }

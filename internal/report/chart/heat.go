@@ -6,25 +6,26 @@ import (
 	"slices"
 
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// LaneHeat is the ID of the latency heat map, which only results with a histogram of each second have.
-const LaneHeat = "heatmap"
+// PanelHeat is the ID of the latency heat map, which only results with a histogram of each second have.
+const PanelHeat = "heatmap"
 
 const (
-	heatColumn = 3 // least width of a column in pixels: narrower points share one
-	heatRow    = 5 // height of a row in pixels
+	heatColumn = 1.0 / 256 // least width of a column, of the axis: narrower points share one
+	heatRows   = 24
 	heatFactor = 3 // ratio of the shares of two neighboring shades
 )
 
-// heatLane returns the latency heat map; nil unless histograms of seconds are kept.
-func heatLane(r *result.Result) *Lane {
-	l := latencyLane(r)
+// heatPanel returns the latency heat map; nil unless histograms of seconds are kept.
+func heatPanel(r *result.Result) *Panel {
+	l := latencyPanel(r)
 	if l.Empty != "" {
 		return nil
 	}
-	l.ID, l.Name = LaneHeat, "latency heat map ("+LatencyName(&r.Run)+"), ms, log scale"
+	l.ID, l.Name = PanelHeat, "latency heat map ("+LatencyName(&r.Run)+"), ms, log scale"
 	l.Lines = slices.DeleteFunc(l.Lines, func(line Line) bool { return line.Name != "p50" && line.Name != "p99" })
 	l.Heat = make([]*result.Histogram, len(r.Series))
 	kept := false
@@ -41,46 +42,46 @@ func heatLane(r *result.Result) *Lane {
 
 // HeatShades says what the shades of a heat map are.
 func HeatShades() string {
-	least := 100 / math.Pow(heatFactor, picture.HeatColors-1)
+	least := 100 / math.Pow(heatFactor, plot.HeatColors-1)
 	return fmt.Sprintf("The stronger a shade of the heat map, the larger a share of that second's successful requests took that long: from below %s%% to at least %s%%.",
 		picture.Significant(least), picture.Significant(100.0/heatFactor))
 }
 
 // heatStep returns the shade of a share that isn't 0, from 0 on.
 func heatStep(share float64) int {
-	return min(max(0, picture.HeatColors-int(math.Ceil(-math.Log(share)/math.Log(heatFactor)-1e-9))), picture.HeatColors-1)
+	return min(max(0, plot.HeatColors-int(math.Ceil(-math.Log(share)/math.Log(heatFactor)-1e-9))), plot.HeatColors-1)
 }
 
-// drawHeat draws the shares of each second's requests by their latency. Seconds that share a column of pixels are merged,
-// which histograms can be.
-func (t *Timeline) drawHeat(p *picture.Picture, l *Lane, box picture.Box, x, y *picture.Scale) {
-	rows := int(box.H / heatRow)
-	areas := make([][][]picture.Point, picture.HeatColors)
+// heat returns the shares of each second's requests by their latency. Seconds that share a column are merged, which histograms can be.
+func (t *Timeline) heat(l *Panel) (marks []plot.Mark) {
+	x, y := t.scale(), l.Scale()
+	value := func(row int) float64 { return y.Low * math.Pow(y.High/y.Low, float64(row)/heatRows) }
+	areas := make([]plot.Area, plot.HeatColors)
 	for from := 0; from < t.Points(); {
 		to := from + 1
 		for to < t.Points() && x.At(t.Times[to])-x.At(t.Times[from]) < heatColumn-1e-9 {
 			to++
 		}
-		for _, run := range l.heatRuns(from, to, rows, box, y) {
-			left, right := x.At(t.Times[from]), x.At(t.Times[to])
-			top, bottom := box.Bottom()-float64(run.to)*heatRow, box.Bottom()-float64(run.from)*heatRow
-			areas[run.step] = append(areas[run.step], []picture.Point{{X: left, Y: bottom}, {X: left, Y: top}, {X: right, Y: top}, {X: right, Y: bottom}})
+		for _, run := range l.heatRuns(from, to, &y) {
+			left, right, low, high := t.Times[from], t.Times[to], value(run.from), value(run.to)
+			areas[run.step].Outlines = append(areas[run.step].Outlines, []plot.Point{{X: left, Y: low}, {X: left, Y: high}, {X: right, Y: high}, {X: right, Y: low}})
 		}
 		from = to
 	}
-	for step, of := range areas {
-		if len(of) > 0 {
-			p.Areas(of, picture.Heat((float64(step)+0.5)/picture.HeatColors))
-		}
+	for step := range areas {
+		areas[step].Color = plot.Heat((float64(step) + 0.5) / plot.HeatColors)
+		marks = append(marks, areas[step])
 	}
+	return marks
 }
 
 // heatRun is a part of a column with one shade: the rows [from, to) from below.
 type heatRun struct{ from, to, step int }
 
 // heatRuns returns the shades of a column, which has the points [from, to).
-func (l *Lane) heatRuns(from, to, rows int, box picture.Box, y *picture.Scale) (runs []heatRun) {
-	counts, total := make([]int64, rows), int64(0)
+func (l *Panel) heatRuns(from, to int, y *plot.Scale) (runs []heatRun) {
+	var counts [heatRows]int64
+	total := int64(0)
 	for _, h := range l.Heat[from:to] {
 		if h == nil {
 			continue
@@ -88,7 +89,7 @@ func (l *Lane) heatRuns(from, to, rows int, box picture.Box, y *picture.Scale) (
 		for _, bar := range h.Bars() {
 			if bar.Count > 0 {
 				ms := float64(max(1, min(max(bar.From, h.Min()), h.Max()))) / 1000
-				counts[min(int((box.Bottom()-y.At(ms))/heatRow), rows-1)] += bar.Count
+				counts[min(int(heatRows*y.At(ms)), heatRows-1)] += bar.Count
 				total += bar.Count
 			}
 		}

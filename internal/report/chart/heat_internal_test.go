@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -31,7 +30,7 @@ func TestHeat(t *testing.T) {
 		}
 	}
 	r := reporttest.Measured(2, 22)
-	if NewTimeline(r).Lane(LaneHeat) != nil {
+	if NewTimeline(r).Panel(PanelHeat) != nil {
 		t.Error("a heat map without histograms")
 	}
 	for i := range r.Series {
@@ -45,28 +44,26 @@ func TestHeat(t *testing.T) {
 		r.Series[i].Latency = h
 	}
 	timeline := NewTimeline(r)
-	l := timeline.Lane(LaneHeat)
+	l := timeline.Panel(PanelHeat)
 	if l == nil || len(l.Heat) != 22 || l.Heat[3] != nil || len(l.Lines) != 2 {
 		t.Fatalf("%+v", l)
 	}
-	box := Frame(968)
-	box.Y, box.H = 24, 120
-	y := l.Scale(box)
+	y := l.Scale()
 	if y.Low > 1 || y.High < 150 {
 		t.Errorf("the axis goes from %g to %g ms", y.Low, y.High)
 	}
-	if runs := l.heatRuns(3, 4, 24, box, &y); len(runs) > 0 {
+	if runs := l.heatRuns(3, 4, &y); len(runs) > 0 {
 		t.Errorf("a second without histogram has shades: %v", runs)
 	}
 	rows := 0
-	for _, run := range l.heatRuns(4, 6, 24, box, &y) {
+	for _, run := range l.heatRuns(4, 6, &y) {
 		rows += run.to - run.from
 	}
 	if rows < 10 {
 		t.Errorf("%d rows of a wide distribution", rows)
 	}
-	svg := timeline.Draw(l, 968, true).SVG(picture.Caption{})
-	if !strings.Contains(svg, "f-heat") || timeline.Draw(l, 968, true).SVG(picture.Caption{}) != svg {
+	svg := timeline.Figure(l, true).HTML()
+	if !strings.Contains(string(svg), "f-heat") || timeline.Figure(l, true).HTML() != svg {
 		t.Error("no shades, or other bytes the second time")
 	}
 }
@@ -78,21 +75,21 @@ func TestRunning(t *testing.T) {
 	r.Series = append(slices.Clone(full[:4]), full[6:10]...)
 	var g Running
 	timeline := g.Timeline(r, 60, []Mark{{At: 6, Number: 1, Text: "ClientThrottled"}})
-	if timeline.End != 60 || timeline.Points() != 9 || len(timeline.Marks) != 1 || timeline.Lane(LaneFindings).Empty != "" {
+	if timeline.End != 60 || timeline.Points() != 9 || len(timeline.Marks) != 1 || timeline.Panel(PanelFindings).Empty != "" {
 		t.Errorf("%+v", timeline)
 	}
-	for _, id := range []string{LaneThroughput, LaneLatency, LaneCPU, LaneClientCPU} {
-		if v := timeline.Lane(id).Lines[0].Values; !math.IsNaN(v[4]) || math.IsNaN(v[3]) || math.IsNaN(v[5]) {
+	for _, id := range []string{PanelThroughput, PanelLatency, PanelCPU, PanelClientCPU} {
+		if v := timeline.Panel(id).Lines[0].Values; !math.IsNaN(v[4]) || math.IsNaN(v[3]) || math.IsNaN(v[5]) {
 			t.Errorf("%s: %v, want a gap at the fifth", id, v)
 		}
 	}
-	_, before := timeline.Lane(LaneLatency).Range()
+	_, before := timeline.Panel(PanelLatency).Range()
 	r.Series = full[:2]
 	later := g.Timeline(r, 60, nil)
-	if _, after := later.Lane(LaneLatency).Range(); after != before {
+	if _, after := later.Panel(PanelLatency).Range(); after != before {
 		t.Errorf("the axis has shrunk from %g to %g", before, after)
 	}
-	if name := later.Lane(LaneThroughput).Lines[0].Name; !strings.HasPrefix(name, "requests/s ") {
+	if name := later.Panel(PanelThroughput).Lines[0].Name; !strings.HasPrefix(name, "requests/s ") {
 		t.Errorf("line %q has no figure", name)
 	}
 	if r.Series = nil; g.Timeline(r, 60, nil) != nil {

@@ -2,12 +2,13 @@ package chart
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -68,12 +69,12 @@ func NewLevels(r *result.Result) *Levels {
 	l.Loads = of(func(level *result.Level) float64 { return float64(level.Load()) })
 	l.Plots = []LevelPlot{
 		{Name: "latency (" + LatencyName(&r.Run) + "), ms, log scale", Unit: "ms", Log: true, Lines: []Line{
-			{Name: "p50", Color: picture.P50, Width: 1.5, Values: latency(percentile.P50)},
-			{Name: "p90", Color: picture.P90, Width: 1.5, Values: latency(percentile.P90)},
-			{Name: "p99", Color: picture.P99, Width: 2, Values: latency(percentile.P99)},
+			{Name: "p50", Color: plot.P50, Width: 1.5, Values: latency(percentile.P50)},
+			{Name: "p90", Color: plot.P90, Width: 1.5, Values: latency(percentile.P90)},
+			{Name: "p99", Color: plot.P99, Width: 2, Values: latency(percentile.P99)},
 		}},
 		{Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{
-			{Name: "requests/s", Color: picture.Throughput, Width: 2, Values: of((*result.Level).RequestsPerSecond)},
+			{Name: "requests/s", Color: plot.Throughput, Width: 2, Values: of((*result.Level).RequestsPerSecond)},
 		}},
 	}
 	if r.Run.UserConnections > 0 {
@@ -81,12 +82,12 @@ func NewLevels(r *result.Result) *Levels {
 	}
 	if r.Merged.Errors.Total() > 0 {
 		l.Plots = append(l.Plots, LevelPlot{Name: "failed requests, % of all", Unit: "%", Lines: []Line{
-			{Name: "failed", Color: picture.ErrorColor(int(result.ErrorReceive)), Width: 1.5, Values: of(func(level *result.Level) float64 { return level.ErrorPercent() })},
+			{Name: "failed", Color: plot.ErrorColor(int(result.ErrorReceive)), Width: 1.5, Values: of(func(level *result.Level) float64 { return level.ErrorPercent() })},
 		}})
 	}
 	cpu := LevelPlot{Name: "CPU, % of the limit of each container", Unit: "%", Rules: []Rule{{90, "90"}}}
 	for i, c := range r.Containers() {
-		line := Line{Name: c.Name, Color: picture.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)]}
+		line := Line{Name: c.Name, Color: plot.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)]}
 		line.Values = of(func(level *result.Level) float64 {
 			used := level.CPUOf(c.Name)
 			if c.Name == result.ServerContainer && used == result.Unknown {
@@ -96,7 +97,7 @@ func NewLevels(r *result.Result) *Levels {
 		})
 		cpu.Lines = append(cpu.Lines, line)
 	}
-	if known := (&Lane{Lines: cpu.Lines}).known(); known {
+	if known := (&Panel{Lines: cpu.Lines}).known(); known {
 		l.Plots = append(l.Plots, cpu)
 	}
 	for i := range r.BreakingPoints {
@@ -123,94 +124,50 @@ func pagePlots(of func(func(*result.Level) float64) []float64) []LevelPlot {
 	}
 	return []LevelPlot{
 		{Name: "page time, ms, log scale", Unit: "ms", Log: true, Lines: []Line{
-			{Name: "p50", Color: picture.P50, Width: 1.5, Values: at(percentile.P50)},
-			{Name: "p90", Color: picture.P90, Width: 1.5, Values: at(percentile.P90)},
-			{Name: "p99", Color: picture.P99, Width: 2, Values: at(percentile.P99)},
+			{Name: "p50", Color: plot.P50, Width: 1.5, Values: at(percentile.P50)},
+			{Name: "p90", Color: plot.P90, Width: 1.5, Values: at(percentile.P90)},
+			{Name: "p99", Color: plot.P99, Width: 2, Values: at(percentile.P99)},
 		}},
 		{Name: "successful rounds per 10 s", Unit: "rounds/10 s", Lines: []Line{
-			{Name: "rounds", Color: picture.Throughput, Width: 2, Values: of((*result.Level).RoundsPer10Seconds)},
+			{Name: "rounds", Color: plot.Throughput, Width: 2, Values: of((*result.Level).RoundsPer10Seconds)},
 		}},
 	}
 }
 
-// Draw draws a plot over the load: a dot for each level, thin lines between them, and a rule for each breaking point.
-func (l *Levels) Draw(plot LevelPlot, width float64) *picture.Picture {
-	box := Frame(width)
-	title := newHeading(plot.Name, width)
-	box.Y, box.H = title.below, 140
-	narrow := width < picture.NarrowWidth
-	var legend []legendRow
-	if narrow {
-		legend = legendRows(plot.Lines, width)
-		box.Y += rowHeight * float64(len(legend))
-	}
-	top := box.Y
-	var points []Mark
-	for _, point := range l.Points {
-		points = append(points, Mark{At: point.Load, Text: point.Text})
-	}
-	texts := newPointTexts(points, width)
-	box.Y += texts.height() // the words of breaking points are above the plot
-	p := picture.New(width, box.Bottom()+42)
-	lane := Lane{Name: plot.Name, Unit: plot.Unit, Log: plot.Log, Lines: plot.Lines, Rules: plot.Rules}
-	p.Describe(plot.Name+" by level", l.summary(&plot))
-	title.draw(p)
-	most := 0.0
-	for _, load := range l.Loads {
-		most = max(most, load)
-	}
+// Figure draws a plot over the load: a dot for each level, thin lines between them, and a rule for each breaking point.
+func (l *Levels) Figure(of LevelPlot) *plot.Figure {
+	most := slices.Max(l.Loads)
 	for _, point := range l.Points {
 		most = max(most, point.Load)
 	}
-	x := picture.LinearExact(most, box.X, box.Right())
-	y := lane.Scale(box)
-	p.Grid(box, &y)
-	if l.invalid {
-		p.Hatched(box.X, box.Y-invalidStrip, box.W, invalidStrip, picture.Bad, "not a result: the run is invalid")
-	}
-	for _, r := range plot.Rules {
-		if at, beyond := y.Place(r.Value); !beyond {
-			p.Line(box.X, at, box.Right(), at, picture.Stroke{Color: picture.AxisColor, Dash: "2 3"})
-		}
-	}
+	panel := Panel{Name: of.Name, Unit: of.Unit, Log: of.Log, Lines: of.Lines, Rules: of.Rules}
+	p := plot.Plot{Axis: of.Name, Height: 140, X: plot.LinearExact(most), XName: l.Unit + " of all clients", Y: panel.Scale(), Names: panel.names(), Invalid: l.invalid}
+	p.Marks = panel.rules()
 	for i, point := range l.Points {
-		at, from := x.At(point.Load), top+rowHeight*float64(i)+4
-		if texts.lines != nil {
-			from = box.Y
-		}
-		p.Line(at, from, at, box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "1 3"})
+		p.Marks = append(p.Marks, plot.Rule{X: point.Load, Stroke: hairline, Text: point.Text, Row: i})
 	}
-	texts.draw(p, box, top, &x)
-	for i := range plot.Lines {
-		line := &plot.Lines[i]
-		var points []picture.Point
+	for i := range of.Lines {
+		line := &of.Lines[i]
+		var points []plot.Point
 		for j, v := range line.Values {
-			if math.IsNaN(v) {
-				points = append(points, picture.Gap())
-				continue
-			}
-			at := picture.Point{X: x.At(l.Loads[j]), Y: y.At(v)}
+			at := plot.Point{X: l.Loads[j], Y: v}
 			points = append(points, at)
-			p.Circle(at.X, at.Y, 3, line.Color, false, fmt.Sprintf("%s at %s %s: %s", line.Name, picture.Significant(l.Loads[j]), l.Unit, picture.Unit(picture.Significant(v), plot.Unit)))
+			if !at.IsGap() {
+				p.Marks = append(p.Marks, plot.Dot{At: at, Color: line.Color, Tip: fmt.Sprintf("%s at %s %s: %s", line.Name, picture.Significant(l.Loads[j]), l.Unit, picture.Unit(picture.Significant(v), of.Unit))})
+			}
 		}
-		p.Path(points, picture.Stroke{Color: line.Color, Width: 1, Dash: line.Dash})
+		p.Marks = append(p.Marks, plot.Line{Points: points, Stroke: plot.Stroke{Color: line.Color, Dash: line.Dash}})
 	}
-	if narrow {
-		drawLegend(p, title.below, legend, false)
-	} else {
-		lane.drawNames(p, box, &y)
-	}
-	p.XAxis(box, &x, l.Unit+" of all clients")
-	return p
+	return plot.Of(of.Name+" by level", l.summary(&of), p)
 }
 
-func (l *Levels) summary(plot *LevelPlot) string {
+func (l *Levels) summary(of *LevelPlot) string {
 	var texts []string
-	for i := range plot.Lines {
-		line := &plot.Lines[i]
+	for i := range of.Lines {
+		line := &of.Lines[i]
 		first, last := line.Values[0], line.Values[len(line.Values)-1]
 		texts = append(texts, fmt.Sprintf("%s from %s at %s to %s at %s", line.Name, picture.Significant(first), picture.Significant(l.Loads[0]),
-			picture.Unit(picture.Significant(last), plot.Unit), picture.Unit(picture.Significant(l.Loads[len(l.Loads)-1]), l.Unit)))
+			picture.Unit(picture.Significant(last), of.Unit), picture.Unit(picture.Significant(l.Loads[len(l.Loads)-1]), l.Unit)))
 	}
 	for _, p := range l.Points {
 		texts = append(texts, p.Text)

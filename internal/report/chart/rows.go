@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -64,59 +65,49 @@ func ActualText(o *result.ThresholdOutcome) string {
 }
 
 // word says whether a threshold is met.
-func (b *Bounds) word(r *BoundRow) (string, picture.Color) {
+func (b *Bounds) word(r *BoundRow) (string, plot.Color) {
 	switch {
 	case b.invalid:
-		return "unknown: result not valid", picture.Same
+		return "unknown: result not valid", plot.Same
 	case r.Outcome.Met:
-		return "met", picture.Good
+		return "met", plot.Good
 	}
-	return "MISSED", picture.Bad
+	return "MISSED", plot.Bad
 }
 
 func boundText(r *BoundRow) string {
 	return fmt.Sprintf("%s %s: %s", r.Outcome.Metric, r.Outcome.Bound, ActualText(&r.Outcome))
 }
 
-// Draw draws a row for each threshold: the side that meets it as a thick line, and the figure as a mark.
-func (b *Bounds) Draw(width float64) *picture.Picture {
-	row, second := 44.0, 0.0 // second is the distance of a second line, if words and figures don't fit into one
-	for _, r := range b.Rows {
-		word, _ := b.word(&r)
-		if picture.TextWidth(word, picture.TextStyle{Size: 13, Bold: true})+8+picture.TextWidth(boundText(&r), picture.TextStyle{Size: 13}) > width {
-			row, second = 62, 18
-		}
+// Figure draws a row for each threshold: the side that meets it as a thick line, and the figure as a mark.
+func (b *Bounds) Figure() *plot.Figure {
+	if b == nil {
+		return nil
 	}
-	p := picture.New(width, row*float64(len(b.Rows))+8)
+	var p plot.Plot
 	var texts []string
-	for i, r := range b.Rows {
-		word, color := b.word(&r)
-		y, text := row*float64(i), boundText(&r)
-		texts = append(texts, text+", "+word)
-		bold := picture.TextStyle{Size: 13, Bold: true, Color: color}
-		p.Text(0, y+16, word, bold)
-		left := picture.TextWidth(word, bold) + 8
-		if second > 0 {
-			left = 0
-		}
-		y += second
-		p.Clipped(left, y+16, text, width-left, picture.TextStyle{Size: 13})
-		x := picture.LinearExact(1.15*max(r.Bound, r.Actual), 4, width-4)
-		from, to := x.At(0), x.At(r.Bound)
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		word, color := b.word(r)
+		texts = append(texts, boundText(r)+", "+word)
+		x := plot.LinearExact(1.15 * max(r.Bound, r.Actual))
+		met := plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor, Width: 3}, From: plot.Point{Y: plot.Middle}, To: plot.Point{X: r.Bound, Y: plot.Middle}}
 		if strings.HasPrefix(r.Outcome.Bound, "above") {
-			from, to = x.At(r.Bound), x.At(x.High)
+			met.From.X = x.High
 		}
-		p.Line(x.At(0), y+30, x.At(x.High), y+30, picture.Stroke{Color: picture.Grid})
-		p.Line(from, y+30, to, y+30, picture.Stroke{Color: picture.AxisColor, Width: 3})
-		p.Line(x.At(r.Bound), y+24, x.At(r.Bound), y+36, picture.Stroke{Color: picture.Text, Width: 2})
-		if r.Outcome.Met {
-			p.Circle(x.At(r.Actual), y+30, 4, color, b.invalid, ActualText(&r.Outcome))
-		} else {
-			p.Cross(x.At(r.Actual), y+30, 4.5, color, ActualText(&r.Outcome))
+		actual := plot.Dot{At: plot.Point{X: r.Actual, Y: plot.Middle}, Radius: 4, Color: color, Hollow: b.invalid, Tip: ActualText(&r.Outcome)}
+		if !r.Outcome.Met {
+			actual.Shape = plot.Cross
 		}
+		p.Rows = append(p.Rows, plot.Row{
+			Name: r.Outcome.Metric + " " + r.Outcome.Bound, X: &x, Texts: []plot.Text{{Text: ActualText(&r.Outcome)}, {Text: word, Color: color, Bold: true}},
+			Marks: []plot.Mark{
+				plot.Interval{Stroke: plot.Stroke{Color: plot.Grid}, From: plot.Point{Y: plot.Middle}, To: plot.Point{X: x.High, Y: plot.Middle}}, met,
+				plot.Interval{Stroke: plot.Stroke{Color: plot.Ink, Width: 2}, From: plot.Point{X: r.Bound, Y: plot.Middle - 6}, To: plot.Point{X: r.Bound, Y: plot.Middle + 6}}, actual,
+			},
+		})
 	}
-	p.Describe("Thresholds", strings.Join(texts, "; ")+".")
-	return p
+	return plot.Of("Thresholds", strings.Join(texts, "; ")+".", p)
 }
 
 // Arrivals holds how well an open load kept its rate.
@@ -134,36 +125,30 @@ func NewArrivals(r *result.Result) *Arrivals {
 	return &Arrivals{r.Arrivals.TargetRatePerSecond(), r.Arrivals.AchievedPerSecond(r.Merged.Dropped), r.Arrivals.Due, r.Merged.Dropped, invalid(r)}
 }
 
-// Draw draws the target rate and the achieved one below each other.
-func (a *Arrivals) Draw(width float64) *picture.Picture {
-	const row, left, right = 28, 96, 130
+// Figure draws the target rate as an outline and the achieved one as a bar.
+func (a *Arrivals) Figure() *plot.Figure {
+	if a == nil {
+		return nil
+	}
 	text := fmt.Sprintf("%s of %s requests were dropped (%s): they never started, because no connection was free in time", picture.Count(a.Dropped), picture.Count(a.Due), picture.Share(a.Dropped, a.Due))
 	if a.Dropped == 0 {
 		text = fmt.Sprintf("none of %s requests was dropped", picture.Count(a.Due))
 	}
-	lines := picture.Wrap(text, width, picture.TextStyle{})
-	p := picture.New(width, laneTop+2*row+13+picture.LineHeight*float64(len(lines)))
-	p.Describe("Target rate and achieved rate", fmt.Sprintf("Target %s requests/s, achieved %s requests/s; %s.", picture.Significant(a.Target), picture.Significant(a.Achieved), text))
-	p.Clipped(0, laneTop-10, "requests started per second", width, picture.TextStyle{Color: picture.Muted})
-	x := picture.LinearExact(max(a.Target, a.Achieved), left, width-right)
+	p := plot.Plot{Axis: "requests started per second", X: plot.LinearExact(max(a.Target, a.Achieved))}
+	p.X.Ticks = nil // each bar has its number
 	for i, bar := range []struct {
 		name  string
 		value float64
 	}{{"target rate", a.Target}, {"achieved rate", a.Achieved}} {
-		y := float64(laneTop + row*i)
-		p.Text(0, y+15, bar.name, picture.TextStyle{})
+		rect := plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: bar.value, Y: barBottom}, Color: plot.Throughput, Hatched: a.invalid}
 		if i == 0 {
-			p.Path([]picture.Point{{X: left, Y: y + 3}, {X: x.At(bar.value), Y: y + 3}, {X: x.At(bar.value), Y: y + 20}, {X: left, Y: y + 20}}, picture.Stroke{Color: picture.Text, Width: 1.5, Dash: "6 3"})
-		} else {
-			p.Rect(left, y+3, x.At(bar.value)-left, 17, picture.Throughput)
-			if a.invalid {
-				p.Hatched(left, y+3, x.At(bar.value)-left, 17, picture.Bad, "not a result: the run is invalid")
-			}
+			rect.Color, rect.Outlined, rect.Hatched = plot.Ink, true, false
 		}
-		p.Text(x.At(bar.value)+8, y+15, picture.Unit(picture.Significant(bar.value), "requests/s"), picture.TextStyle{})
+		p.Rows = append(p.Rows, plot.Row{Name: bar.name, Marks: []plot.Mark{rect}, Texts: []plot.Text{{Text: picture.Unit(picture.Significant(bar.value), "requests/s")}}})
 	}
-	p.Lines(0, laneTop+2*row+16, lines, width, picture.TextStyle{})
-	return p
+	f := plot.Of("Target rate and achieved rate", fmt.Sprintf("Target %s requests/s, achieved %s requests/s; %s.", picture.Significant(a.Target), picture.Significant(a.Achieved), text), p)
+	f.Note = text
+	return f
 }
 
 // ClientRows holds what the clients used, those with the most CPU first.
@@ -200,53 +185,32 @@ func NewClients(r *result.Result) *ClientRows {
 	return c
 }
 
-// Draw draws a bar of CPU for each client with the bounds of findings, and at the right when it started.
-func (c *ClientRows) Draw(width float64) *picture.Picture {
-	const row, left = 26, 72
-	skewWidth := 0.0
-	if width >= picture.NarrowWidth && c.reach > 0 && len(c.Rows) > 1 {
-		skewWidth = 240
+// Figure draws a bar of CPU for each client with the bounds of findings and, if it is known, when it started.
+func (c *ClientRows) Figure() *plot.Figure {
+	if c == nil {
+		return nil
 	}
-	box := picture.Box{X: left, W: width - left - 56 - skewWidth, H: row * float64(len(c.Rows))}
-	title := newHeading("CPU, % of each client's limit; from 80% on it can be the limit", box.Right()+16)
-	box.Y = title.below + 8
-	p := picture.New(width, box.Bottom()+44)
-	p.Describe("CPU of each client in percent of its limit", c.summary())
-	title.draw(p)
+	p := plot.Plot{Axis: "CPU, % of each client's limit; from 80% on it can be the limit"}
+	skew := plot.Plot{Axis: "start, ± ms from the common time", X: plot.Around(c.reach), Marks: []plot.Mark{plot.Rule{X: 0, Stroke: plot.Stroke{Color: plot.AxisColor}}}}
 	high := 100.0
 	for _, r := range c.Rows {
 		high = max(high, r.CPUPercent)
+		p.Rows = append(p.Rows, plot.Row{Name: r.Name, Texts: []plot.Text{{Text: picture.Percent(r.CPUPercent)}}, Marks: []plot.Mark{
+			plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: r.CPUPercent, Y: barBottom}, Color: plot.Clients},
+			plot.Rule{X: 80, Stroke: plot.Stroke{Color: plot.Ink, Dash: "2 3"}}, plot.Rule{X: 90, Stroke: plot.Stroke{Color: plot.Ink, Dash: "2 3"}},
+		}})
+		text := picture.Unit(picture.Significant(r.Skew), "ms")
+		skew.Rows = append(skew.Rows, plot.Row{Name: r.Name, Texts: []plot.Text{{Text: text}}, Marks: []plot.Mark{plot.Dot{At: plot.Point{X: r.Skew, Y: plot.Middle}, Radius: 3.5, Color: plot.Clients, Tip: text}}})
 	}
-	x := picture.LinearExact(high, box.X, box.Right())
-	for i, r := range c.Rows {
-		y := box.Y + row*float64(i)
-		p.Clipped(0, y+15, r.Name, left-8, picture.TextStyle{})
-		p.Rect(box.X, y+4, max(1, x.At(r.CPUPercent)-box.X), row-10, picture.Clients)
-	}
-	for _, rule := range []float64{80, 90} {
-		p.Line(x.At(rule), box.Y, x.At(rule), box.Bottom(), picture.Stroke{Color: picture.Text, Dash: "2 3"})
-	}
-	for i, r := range c.Rows {
-		p.OnPlot(x.At(r.CPUPercent)+6, box.Y+row*float64(i)+15, picture.Percent(r.CPUPercent), width, picture.TextStyle{})
-	}
-	p.XAxis(box, &x, "")
-	if skewWidth > 0 {
-		from, to := box.Right()+72, width-16
-		p.Clipped(from, title.below-10, "start, ± ms from the common time", width-from, picture.TextStyle{Color: picture.Muted})
-		middle := (from + to) / 2
-		p.Line(middle, box.Y, middle, box.Bottom(), picture.Stroke{Color: picture.AxisColor})
-		for i, r := range c.Rows {
-			y := box.Y + row*float64(i) + 11
-			p.Line(from, y, to, y, picture.Stroke{Color: picture.Grid})
-			p.Circle(middle+r.Skew/c.reach*(to-from)/2, y, 3.5, picture.Clients, false, picture.Unit(picture.Significant(r.Skew), "ms"))
-		}
-		p.Text(from, box.Bottom()+18, "−"+picture.Significant(c.reach), picture.TextStyle{Color: picture.Muted})
-		p.Text(to, box.Bottom()+18, "+"+picture.Significant(c.reach), picture.TextStyle{Color: picture.Muted, Anchor: picture.End})
+	p.X = plot.LinearExact(high)
+	f := plot.Of("CPU of each client in percent of its limit", c.summary(), p)
+	if c.reach > 0 && len(c.Rows) > 1 {
+		f.Columns[0] = append(f.Columns[0], skew)
 	}
 	if c.Omitted > 0 {
-		p.Text(0, box.Bottom()+38, fmt.Sprintf("%d clients that used less are in the table.", c.Omitted), picture.TextStyle{Color: picture.Muted})
+		f.Note = fmt.Sprintf("%d clients that used less are in the table.", c.Omitted)
 	}
-	return p
+	return f
 }
 
 func (c *ClientRows) summary() string {

@@ -9,7 +9,7 @@ import (
 
 // Running draws a measurement under way again and again. Its axes only grow. The zero value is ready to use.
 type Running struct {
-	ranges map[string][2]float64 // by the lanes' IDs
+	ranges map[string][2]float64 // by the panels' IDs
 }
 
 // Timeline returns the plots over the planned time in seconds; nil without any second. The result has what is known so far. Where seconds are missing, lines
@@ -23,9 +23,9 @@ func (g *Running) Timeline(r *result.Result, planned float64, marks []Mark) *Tim
 		return nil
 	}
 	t.End, t.Marks = max(planned, t.End), marks
-	for i := range t.Lanes {
-		l := &t.Lanes[i]
-		if l.ID == LaneFindings {
+	for i := range t.Panels {
+		l := &t.Panels[i]
+		if l.ID == PanelFindings {
 			l.Empty = ""
 			if len(marks) == 0 {
 				l.Empty = "none so far"
@@ -40,12 +40,12 @@ func (g *Running) Timeline(r *result.Result, planned float64, marks []Mark) *Tim
 		switch {
 		case l.Empty == "" && !l.known():
 			l.Lines, l.Empty = nil, "not available"
-		case l.ID == LaneErrors && l.Empty != "":
+		case l.ID == PanelErrors && l.Empty != "":
 			l.Empty += " in " + picture.Unit(picture.Significant(t.Times[t.Points()]), "s")
 		}
 		g.grow(l)
 		for j := range l.Lines {
-			if line := &l.Lines[j]; l.ID != LaneLoad {
+			if line := &l.Lines[j]; l.ID != PanelLoad {
 				line.Name += " " + picture.Significant(line.last())
 			}
 		}
@@ -53,8 +53,8 @@ func (g *Running) Timeline(r *result.Result, planned float64, marks []Mark) *Tim
 	return t
 }
 
-// grow makes a lane's axis span at least what it has spanned before.
-func (g *Running) grow(l *Lane) {
+// grow makes a panel's axis span at least what it has spanned before.
+func (g *Running) grow(l *Panel) {
 	if len(l.Lines) == 0 {
 		return
 	}

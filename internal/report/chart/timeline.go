@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -25,8 +26,8 @@ type Timeline struct {
 	Levels []Span
 	// Marks are findings and breaking points, by the time at which they happened.
 	Marks []Mark
-	// Lanes are the plots, in the order from above. The first shows the load, and the folded ones come last.
-	Lanes []Lane
+	// Panels are the plots, in the order from above. The first shows the load, and the folded ones come last.
+	Panels []Panel
 	// CutShort is the length in seconds of a last point that is shorter than it says, and therefore without rates; else 0.
 	CutShort float64
 	// Invalid reports whether the result isn't valid.
@@ -51,8 +52,8 @@ type Mark struct {
 	Text   string
 }
 
-// Lane is a plot of a timeline.
-type Lane struct {
+// Panel is a plot of a timeline.
+type Panel struct {
 	// ID is a word. Name is the axis's name with its unit.
 	ID, Name string
 	// Unit follows figures in sentences: " ms", "%".
@@ -66,7 +67,7 @@ type Lane struct {
 	Lines  []Line
 	// Rules are bounds with their names.
 	Rules []Rule
-	// Heat has the histogram of each point behind the lines, nil where it isn't kept; it is nil for all lanes but a heat map.
+	// Heat has the histogram of each point behind the lines, nil where it isn't kept; it is nil for all panels but a heat map.
 	Heat []*result.Histogram
 	// Low and High are figures that the axis spans in addition to those of the lines; 0 for none.
 	Low, High float64
@@ -77,7 +78,7 @@ type Lane struct {
 // Line is a line of a plot: a figure of each point, NaN where it is unknown.
 type Line struct {
 	Name   string
-	Color  picture.Color
+	Color  plot.Color
 	Width  float64
 	Dash   string
 	Dots   bool // no line, but a dot for each point
@@ -117,7 +118,7 @@ func NewTimeline(r *result.Result) *Timeline {
 		t.Levels = append(t.Levels, Span{float64(l.Start), float64(l.End), picture.Count(l.Load())})
 	}
 	t.addMarks(r)
-	t.Lanes = lanes(r, t)
+	t.Panels = panels(r, t)
 	return t
 }
 
@@ -170,18 +171,18 @@ func (t *Timeline) Joined() int {
 // Points returns the number of points.
 func (t *Timeline) Points() int { return len(t.Times) - 1 }
 
-// Lane returns the lane of that ID; nil if there is none.
-func (t *Timeline) Lane(id string) *Lane {
-	for i := range t.Lanes {
-		if t.Lanes[i].ID == id {
-			return &t.Lanes[i]
+// Panel returns the panel of that ID; nil if there is none.
+func (t *Timeline) Panel(id string) *Panel {
+	for i := range t.Panels {
+		if t.Panels[i].ID == id {
+			return &t.Panels[i]
 		}
 	}
 	return nil
 }
 
-// Summary returns range and extremes of a lane in a sentence.
-func (t *Timeline) Summary(l *Lane) string {
+// Summary returns range and extremes of a panel in a sentence.
+func (t *Timeline) Summary(l *Panel) string {
 	if l.Empty != "" {
 		return l.Empty + "."
 	}

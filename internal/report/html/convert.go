@@ -9,6 +9,9 @@ import (
 
 // SVG implements doc.Drawing.
 func (d *Drawing) SVG() string {
+	if d.Fluid != "" {
+		return string(d.Fluid)
+	}
 	return `<div class="wide">` + string(d.Wide) + `</div><div class="medium">` + string(d.Medium) + `</div><div class="narrow">` + string(d.Narrow) + `</div>`
 }
 
@@ -33,7 +36,7 @@ func (p *Page) Write(w io.Writer) error {
 			section.Add(doc.Paragraph{text})
 		}
 		if t := s.Timeline; t != nil {
-			section.Add(doc.Panels{Hint: t.Hint, Panels: panels(t.Lanes), Folded: panels(t.Folded), FoldedTitle: "Memory, network, pauses and the nodes, on the same axis", Series: p.Series})
+			section.Add(doc.Panels{Hint: t.Hint, Panels: panels(t.Panels), Folded: panels(t.Folded), FoldedTitle: "Memory, network, pauses and the nodes, on the same axis", Series: p.Series})
 		}
 		for _, b := range s.Blocks {
 			var blocks []doc.Block
@@ -67,9 +70,9 @@ func factsOf(facts []Fact) (all []doc.Fact) {
 	return all
 }
 
-func panels(lanes []Lane) (all []doc.Panel) {
-	for _, l := range lanes {
-		all = append(all, doc.Panel{ID: l.ID, Name: l.Name, Drawing: l.Drawing})
+func panels(of []Panel) (all []doc.Panel) {
+	for _, p := range of {
+		all = append(all, doc.Panel{ID: p.ID, Name: p.Name, Drawing: p.Drawing})
 	}
 	return all
 }

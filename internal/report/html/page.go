@@ -4,14 +4,15 @@ import (
 	"html/template"
 
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 )
 
 // Page has what a page shows. Texts are plain: the page escapes them, and control characters are visible in it.
 type Page struct {
 	// Title is the document's, Subject what the page is about.
 	Title, Subject string
-	// Verdict colors the headline: picture.Good, Bad, Unsure or Same.
-	Verdict picture.Color
+	// Verdict colors the headline: plot.Good, Bad, Unsure or Same.
+	Verdict plot.Color
 	// Headline is the verdict in words, with its mark. Addendum follows it in a color of its own, such as whether thresholds
 	// were met; empty for none.
 	Headline string
@@ -32,7 +33,7 @@ type Page struct {
 
 // Sentence is a sentence of the answer. Lead stands before it in the color.
 type Sentence struct {
-	Color      picture.Color
+	Color      plot.Color
 	Lead, Text string
 }
 
@@ -43,7 +44,7 @@ type Fact struct{ Name, Value string }
 type Finding struct {
 	Number                    int
 	Severity, Reason, Message string
-	Color                     picture.Color
+	Color                     plot.Color
 }
 
 // Section is a part of a page with the question that it answers.
@@ -59,14 +60,14 @@ type Section struct {
 // Timeline has plots that share the axis of time, in the order from above.
 type Timeline struct {
 	// Hint says what the readout shows before there is a cursor.
-	Hint  string
-	Lanes []Lane
-	// Folded are the lanes that are closed at first.
-	Folded []Lane
+	Hint   string
+	Panels []Panel
+	// Folded are the panels that are closed at first.
+	Folded []Panel
 }
 
-// Lane is a plot of a timeline. ID is a word, the same as that of its data in the page's series.
-type Lane struct {
+// Panel is a plot of a timeline. ID is a word, the same as that of its data in the page's series.
+type Panel struct {
 	ID, Name string
 	Drawing  *Drawing
 }
@@ -121,7 +122,15 @@ const (
 )
 
 // Drawing is a picture drawn for three widths of pages, so that letters keep their size.
-type Drawing struct{ Wide, Medium, Narrow template.HTML }
+type Drawing struct{ Wide, Medium, Narrow, Fluid template.HTML }
+
+// Fit returns a figure for pages of any width; nil if it is nil.
+func Fit(f *plot.Figure) *Drawing {
+	if f == nil {
+		return nil
+	}
+	return &Drawing{Fluid: f.HTML()}
+}
 
 // Draw draws a picture for all widths of pages. It returns nil if of does.
 func Draw(of func(width float64) *picture.Picture) *Drawing {

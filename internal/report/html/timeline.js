@@ -1,293 +1,229 @@
 "use strict";
 // A closer look at the plots over time: a cursor through all of them, its figures in words, and zoom. The page is whole
 // without it. The data are in the element "series"; names and texts of it are only ever set as text.
-(function () {
-  var element = document.getElementById("series");
-  var timeline = document.querySelector(".timeline");
+(() => {
+  const element = document.getElementById("series"), timeline = document.querySelector(".timeline");
   if (!element || !timeline) return;
-  var data = JSON.parse(element.textContent);
-  var readout = timeline.querySelector("[data-readout]");
-  var spoken = timeline.querySelector("[data-spoken]");
-  var hint = readout.textContent;
-  var figures = Array.prototype.slice.call(timeline.querySelectorAll("[data-lane]"));
-  data.lanes.forEach(function (l) { // a figure that all points share is there once
-    l.lines.forEach(function (line) { if (!line.values) line.values = data.times.map(function () { return line.all; }); });
-  });
-  var lanes = {};
-  data.lanes.forEach(function (l) { lanes[l.id] = l; });
-  var at = -1; // the point of the cursor
-  var range = null; // the zoomed span in seconds
-  var plots = [];
-
-  function round(x) { // 3 significant digits, thousands with commas
-    if (x === null || x === undefined) return "-";
-    if (x === 0) return "0";
-    var exponent = Math.floor(Math.log10(Math.abs(x)));
-    var text = Number(x.toPrecision(3));
-    exponent = Math.floor(Math.log10(Math.abs(text)));
-    return text.toLocaleString("en-US", { minimumFractionDigits: Math.max(0, 2 - exponent), maximumFractionDigits: Math.max(0, 2 - exponent) });
+  const data = JSON.parse(element.textContent);
+  const readout = timeline.querySelector("[data-readout]"), spoken = timeline.querySelector("[data-spoken]"), hint = readout.textContent;
+  const figures = [...timeline.querySelectorAll("[data-panel]")].filter((f) => f.querySelector(".fit svg"));
+  const panels = new Map(data.panels.map((p) => [p.id, p]));
+  for (const panel of data.panels) { // a figure that all points share is there once
+    for (const line of panel.lines) line.values ||= data.times.map(() => line.all);
   }
+  const all = data.end - data.start;
+  let at = -1; // the point of the cursor
+  let range = null; // the zoomed span in seconds
 
-  function clock(s) {
-    var whole = Math.round(Math.abs(s)), sign = s < 0 && whole > 0 ? "−" : "";
-    function two(n) { return (n < 10 ? "0" : "") + n; }
+  const round = (x) => { // 3 significant digits, thousands with commas
+    if (x === null || x === undefined) return "-";
+    const number = Number(x.toPrecision(3)), digits = number === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number))));
+    return number.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  };
+  const two = (n) => String(n).padStart(2, "0");
+  const clock = (s) => {
+    const whole = Math.round(Math.abs(s)), sign = s < 0 && whole > 0 ? "−" : "";
     if (data.end < 120) return sign + whole + "\u202fs";
     if (data.end < 7200) return sign + Math.floor(whole / 60) + ":" + two(whole % 60);
     return sign + Math.floor(whole / 3600) + ":" + two(Math.floor(whole / 60) % 60);
-  }
-
-  function visible(figure) { return figure.closest("details:not([open])") === null; }
-
-  function place(figure) { // the plot's place in pixels of the page
-    if (figure.classList.contains("zoomed")) return figure.plot;
-    var svgs = figure.querySelectorAll("svg");
-    for (var i = 0; i < svgs.length; i++) {
-      var width = svgs[i].getBoundingClientRect().width;
-      if (width > 0) {
-        var p = data.places[i], by = width / p.width;
-        return { left: p.left * by, width: (p.width - p.left - p.right) * by };
-      }
-    }
-    return { left: 0, width: 1 };
-  }
-
-  function span() { return range || { from: data.start, to: data.end }; }
-
-  function middle(i) { return (data.times[i] + (i + 1 < data.times.length ? data.times[i + 1] : data.end)) / 2; }
+  };
+  const visible = (figure) => figure.closest("details:not([open])") === null;
+  const svgOf = (figure) => figure.querySelector(".fit svg");
+  const span = () => range || { from: data.start, to: data.end };
+  const next = (i) => i + 1 < data.times.length ? data.times[i + 1] : data.end;
+  const middle = (i) => (data.times[i] + next(i)) / 2;
+  const center = () => at < 0 ? (span().from + span().to) / 2 : middle(at);
 
   function sentence(i) {
-    var parts = [];
-    data.lanes.forEach(function (l) {
-      var figure = timeline.querySelector('[data-lane="' + l.id + '"]');
-      if (l.id === "load" || l.heat || !figure || !visible(figure)) return;
-      l.lines.forEach(function (line) {
-        var v = line.values[i];
-        if (v === null || l.stack && v === 0) return;
-        var name = line.name + (l.short ? " " + l.short : "");
-        parts.push(line.name === l.unit ? round(v) + "\u202f" + l.unit : name + " " + round(v) + (l.unit === "%" ? "%" : "\u202f" + l.unit));
-      });
-    });
+    const parts = [];
+    for (const panel of data.panels) {
+      const figure = timeline.querySelector(`[data-panel="${panel.id}"]`);
+      if (panel.id === "load" || panel.heat || !figure || !visible(figure)) continue;
+      for (const line of panel.lines) {
+        const v = line.values[i];
+        if (v === null || panel.stack && v === 0) continue;
+        const name = line.name + (panel.short ? " " + panel.short : "");
+        parts.push(line.name === panel.unit ? round(v) + "\u202f" + panel.unit : name + " " + round(v) + (panel.unit === "%" ? "%" : "\u202f" + panel.unit));
+      }
+    }
     return "at " + clock(data.times[i]) + ": " + parts.join(" · ");
   }
 
   function show(i, speak) {
     at = i;
-    figures.forEach(function (figure) {
-      var line = figure.querySelector(".cursor");
+    const s = span(), share = i < 0 ? -1 : (middle(i) - s.from) / (s.to - s.from);
+    for (const figure of figures) {
+      let line = figure.querySelector(".cursor");
       if (!line) {
         line = document.createElement("div");
         line.className = "cursor";
-        figure.appendChild(line);
+        figure.append(line);
       }
-      var s = span(), p = place(figure), share = i < 0 ? -1 : (middle(i) - s.from) / (s.to - s.from);
+      const plot = svgOf(figure).getBoundingClientRect();
       line.hidden = share < 0 || share > 1;
-      line.style.left = p.left + share * p.width + "px";
-    });
+      line.style.left = plot.left - figure.getBoundingClientRect().left + share * plot.width + "px";
+    }
     readout.textContent = i < 0 ? hint : sentence(i);
     if (speak) spoken.textContent = readout.textContent;
   }
 
-  function nearest(seconds) {
-    var low = 0, high = data.times.length - 1;
-    while (low < high) {
-      var half = (low + high + 1) >> 1;
-      if (data.times[half] <= seconds) low = half; else high = half - 1;
-    }
-    return low;
-  }
-
-  function secondsAt(figure, event) {
-    var p = place(figure), s = span(), x = event.clientX - figure.getBoundingClientRect().left;
-    return s.from + (x - p.left) / p.width * (s.to - s.from);
-  }
-
-  function cssColor(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
+  const nearest = (seconds) => Math.max(0, data.times.findLastIndex((t) => t <= seconds));
+  const secondsAt = (figure, x) => {
+    const plot = svgOf(figure).getBoundingClientRect(), s = span();
+    return s.from + (x - plot.left) / plot.width * (s.to - s.from);
+  };
 
   // remember keeps the zoomed span in the URL. A page in a frame may not change its URL.
   function remember() {
-    var hash = range ? "#zoom=" + Number(range.from.toFixed(3)) + "," + Number(range.to.toFixed(3)) : "#";
-    if (!range && location.hash.indexOf("#zoom=") !== 0) return;
+    if (!range && !location.hash.startsWith("#zoom=")) return;
+    const hash = range ? "#zoom=" + Number(range.from.toFixed(3)) + "," + Number(range.to.toFixed(3)) : "#";
     try { history.replaceState(null, "", hash); } catch (e) { if (e.name !== "SecurityError") throw e; }
   }
 
   // remembered zooms into the span of the URL, if it has one.
   function remembered() {
-    var found = /^#zoom=(-?[0-9.]+),(-?[0-9.]+)$/.exec(location.hash);
+    const found = /^#zoom=(-?[0-9.]+),(-?[0-9.]+)$/.exec(location.hash);
     if (found && Number(found[2]) > Number(found[1])) zoom(Number(found[1]), Number(found[2]));
   }
 
-  function unzoom() {
-    restore();
-    remember();
-  }
-
-  // restore puts the pictures back.
-  function restore() {
-    plots.forEach(function (plot) { plot.destroy(); });
-    plots = [];
-    range = null;
-    figures.forEach(function (f) { f.classList.remove("zoomed"); f.querySelectorAll(".zoom").forEach(function (e) { e.remove(); }); });
-    if (at >= 0) show(at);
-  }
-
-  // zoom replaces the pictures of a span by plots that show it alone.
+  // zoom shows a span alone, in all plots.
   function zoom(from, to) {
-    var all = data.end - data.start, width = Math.min(to - from, all), least = 4 * all / Math.max(4, data.times.length);
-    width = Math.max(width, Math.min(least, all));
-    if (width >= all * 0.999) { unzoom(); return; }
+    const width = Math.max(Math.min(to - from, all), Math.min(all, 4 * all / Math.max(4, data.times.length)));
     from = Math.max(data.start, Math.min(from, data.end - width));
-    var kept = at;
-    restore();
-    range = { from: from, to: from + width };
-    figures.forEach(function (figure) {
-      var lane = lanes[figure.dataset.lane];
-      if (lane && visible(figure)) plots.push(draw(figure, lane));
-      if (figure.dataset.lane === "findings" && data.marks) markLane(figure);
-    });
-    at = kept;
+    range = width < all * 0.999 ? { from, to: from + width } : null;
+    figures.forEach(draw);
     if (at >= 0) show(at);
     remember();
+  }
+  const unzoom = () => zoom(data.start, data.end);
+
+  // kept remembers an attribute as the page had it.
+  const kept = (e, name) => e.dataset[name] ??= e.getAttribute(name) || "";
+
+  // draw draws the span into a plot: the stretched part moves, lines are drawn of all of their points, and what keeps its form has
+  // new places.
+  function draw(figure) {
+    const svg = svgOf(figure), stretched = svg.querySelector(".stretched"), panel = panels.get(figure.dataset.panel), s = span();
+    const share = (seconds) => (seconds - data.start) / all;
+    const [, , , height] = stretched.getAttribute("viewBox").split(" ");
+    stretched.setAttribute("viewBox", [1000 * share(s.from), 0, 1000 * (share(s.to) - share(s.from)), height].join(" "));
+    stretched.setAttribute("overflow", range ? "hidden" : "visible");
+    figure.classList.toggle("zoomed", range !== null);
+    for (const line of stretched.querySelectorAll("[data-line]")) {
+      const whole = kept(line, "d");
+      line.setAttribute("d", range ? path(svg, panel, panel.lines[line.dataset.line]) : whole);
+    }
+    for (const e of svg.querySelectorAll(":scope > text, :scope > circle, :scope > use")) {
+      const name = e.hasAttribute("cx") ? "cx" : "x", place = kept(e, name);
+      if (!place.endsWith("%")) continue;
+      const x = (parseFloat(place) / 100 * all + data.start - s.from) / (s.to - s.from);
+      e.setAttribute(name, 100 * x + "%");
+      e.style.display = range && (x < 0 || x > 1) ? "none" : "";
+    }
+    const ticks = svg.querySelector("g.ticks");
+    svg.querySelector("g.zoom")?.remove();
+    for (const e of svg.querySelectorAll(".ticks")) e.style.display = range ? "none" : "";
+    if (range && ticks) svg.append(axis(svg, ticks.querySelector("text").getAttribute("y"), s));
+  }
+
+  // path returns a line of the span's points.
+  function path(svg, panel, line) {
+    const top = Number(svg.dataset.top), height = Number(svg.dataset.height), of = panel.log ? Math.log : (y) => y;
+    const down = (v) => top + height * (1 - Math.min(1, Math.max(0, (of(Math.max(v, panel.log ? panel.low : v)) - of(panel.low)) / (of(panel.high) - of(panel.low)))));
+    const across = (seconds) => (1000 * (seconds - data.start) / all).toFixed(3);
+    const first = Math.max(0, nearest(range.from) - 1), last = Math.min(data.times.length - 1, nearest(range.to) + 1);
+    let d = "", pen = "M";
+    for (let i = first; i <= last; i++) {
+      const v = line.values[i];
+      if (v === null) { pen = "M"; continue; }
+      const y = down(v).toFixed(1);
+      d += line.step ? `${pen}${across(data.times[i])} ${y}L${across(next(i))} ${y}` : `${pen}${across(middle(i))} ${y}` + (pen === "M" ? "h0" : "");
+      pen = "L";
+    }
+    return d;
+  }
+
+  // axis returns the ticks of a span.
+  function axis(svg, y, s) {
+    const most = svg.clientWidth < 360 ? 3 : 6;
+    const step = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400].find((n) => (s.to - s.from) / n <= most) || 172800;
+    const g = document.createElementNS(svg.namespaceURI, "g");
+    g.setAttribute("class", "zoom");
+    for (let t = Math.ceil(s.from / step) * step; t <= s.to; t += step) {
+      const text = document.createElementNS(svg.namespaceURI, "text"), share = (t - s.from) / (s.to - s.from);
+      text.setAttribute("class", "f-muted");
+      text.setAttribute("x", 100 * share + "%");
+      text.setAttribute("y", y);
+      text.setAttribute("text-anchor", share < 0.02 ? "start" : share > 0.98 ? "end" : "middle");
+      text.textContent = clock(t);
+      g.append(text);
+    }
+    return g;
   }
 
   // pinch zooms such that what was under two fingers is under them again.
-  function pinch(figure, fingers) {
-    var p = place(figure), left = figure.getBoundingClientRect().left;
-    var a = fingers[0], b = fingers[1], xa = (a.x - left - p.left) / p.width, xb = (b.x - left - p.left) / p.width;
-    if (Math.abs(xb - xa) < 0.01 || a.seconds === b.seconds) return;
-    var width = (b.seconds - a.seconds) / (xb - xa);
-    if (width > 0) zoom(a.seconds - xa * width, a.seconds + (1 - xa) * width);
+  function pinch(figure, [a, b]) {
+    const plot = svgOf(figure).getBoundingClientRect(), xa = (a.x - plot.left) / plot.width, xb = (b.x - plot.left) / plot.width;
+    const width = (b.seconds - a.seconds) / (xb - xa);
+    if (Math.abs(xb - xa) > 0.01 && width > 0) zoom(a.seconds - xa * width, a.seconds + (1 - xa) * width);
   }
 
-  // inside returns the marks with a time in the zoomed span.
-  function inside() { return (data.marks || []).filter(function (m) { return m.at >= 0 && m.at >= range.from && m.at <= range.to; }); }
-
-  // markLane shows which findings and breaking points lie in the zoomed span.
-  function markLane(figure) {
-    var p = place(figure), box = document.createElement("div");
-    figure.plot = p;
-    box.className = "zoom marks";
-    var texts = inside().map(function (m) { return (m.number ? m.number + " " : "") + m.text + " at " + clock(m.at); });
-    var whole = data.marks.filter(function (m) { return m.at < 0; }).map(function (m) { return m.number; });
-    if (whole.length) texts.push("about all of the measurement: " + whole.join(", "));
-    var text = document.createElement("p");
-    text.className = "lane-title";
-    text.textContent = "findings: " + (texts.join("; ") || "none in this span");
-    box.appendChild(text);
-    figure.appendChild(box);
-    figure.classList.add("zoomed");
-  }
-
-  // hairlines draws the marks of the span into a zoomed plot.
-  function hairlines(u) {
-    u.ctx.save();
-    u.ctx.strokeStyle = cssColor("text");
-    u.ctx.setLineDash([1, 3]);
-    inside().forEach(function (m) {
-      var x = Math.round(u.valToPos(m.at, "x", true));
-      u.ctx.beginPath();
-      u.ctx.moveTo(x, u.bbox.top);
-      u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
-      u.ctx.stroke();
-    });
-    u.ctx.restore();
-  }
-
-  function draw(figure, lane) {
-    var box = document.createElement("div");
-    box.className = "zoom";
-    var title = document.createElement("p");
-    title.className = "lane-title";
-    title.textContent = lane.name + (lane.heat ? "; its shades are shown without zoom" : "");
-    box.appendChild(title);
-    var p = place(figure), height = figure.clientHeight;
-    figure.plot = p;
-    figure.appendChild(box);
-    figure.classList.add("zoomed");
-    var sums = null;
-    var values = lane.lines.map(function (line) {
-      if (!lane.stack) return line.values;
-      sums = line.values.map(function (v, i) { return (v || 0) + (sums ? sums[i] : 0); });
-      return sums;
-    });
-    var series = lane.lines.map(function (line, i) {
-      var color = cssColor(line.color), one = { label: line.name, stroke: color, width: line.dots ? 0 : 1.5, spanGaps: false, points: { show: !!line.dots || undefined, size: 3, width: 0, fill: color } };
-      if (line.dash) one.dash = line.dash.split(" ").map(Number);
-      if (line.step || lane.stack) one.paths = uPlot.paths.stepped({ align: 1 });
-      if (lane.stack) one.fill = color;
-      return one;
-    });
-    if (lane.stack) { values.reverse(); series.reverse(); }
-    var axis = { stroke: cssColor("muted"), grid: { stroke: cssColor("grid"), width: 1 }, ticks: { stroke: cssColor("axis"), width: 1, size: 4 }, gap: 4, font: "12px system-ui, sans-serif" };
-    var plot = new uPlot({
-      width: figure.clientWidth, height: Math.max(72, height - 18), padding: [8, figure.clientWidth - p.left - p.width, 0, 0],
-      legend: { show: false }, cursor: { show: false }, hooks: { draw: [hairlines] },
-      scales: { x: { time: false, range: [range.from, range.to] }, y: { distr: lane.log ? 3 : 1, range: [lane.low, lane.high] } },
-      axes: [
-        Object.assign({}, axis, { size: 24, grid: { show: false }, incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400], values: function (u, v) { return v.map(clock); } }),
-        Object.assign({}, axis, { size: p.left, splits: function () { return lane.ticks.map(function (t) { return t.value; }); }, values: function () { return lane.ticks.map(function (t) { return t.label; }); } })
-      ],
-      series: [{}].concat(series)
-    }, [lane.stack || lane.lines.every(function (line) { return line.step; }) ? data.times : data.times.map(function (_, i) { return middle(i); })].concat(values), box);
-    return plot;
-  }
-
-  figures.forEach(function (figure) {
-    if (!lanes[figure.dataset.lane]) return;
+  for (const figure of figures) {
+    const panel = panels.get(figure.dataset.panel);
+    if (!panel) continue;
     figure.tabIndex = 0;
     figure.setAttribute("role", "group");
-    figure.setAttribute("aria-label", lanes[figure.dataset.lane].name + ". Arrow keys read points, plus and minus zoom, 0 shows all.");
-    var from = null;
-    var fingers = {}; // by pointer: what was under it, and where it is
-    figure.addEventListener("pointermove", function (e) {
-      if (fingers[e.pointerId]) fingers[e.pointerId].x = e.clientX;
-      if (Object.keys(fingers).length < 2) show(nearest(secondsAt(figure, e)));
+    figure.setAttribute("aria-label", panel.name + ". Arrow keys read points, plus and minus zoom, 0 shows all.");
+    let from = null;
+    const fingers = new Map(); // by pointer: what was under it, and where it is
+    figure.addEventListener("pointermove", (e) => {
+      if (fingers.has(e.pointerId)) fingers.get(e.pointerId).x = e.clientX;
+      if (fingers.size < 2) show(nearest(secondsAt(figure, e.clientX)));
     });
-    figure.addEventListener("pointerleave", function () { if (document.activeElement !== figure) show(-1); });
-    figure.addEventListener("pointerdown", function (e) { 
-      from = e.pointerType === "mouse" ? secondsAt(figure, e) : null;
-      if (e.pointerType === "touch") fingers[e.pointerId] = { seconds: secondsAt(figure, e), x: e.clientX };
+    figure.addEventListener("pointerleave", () => { if (document.activeElement !== figure) show(-1); });
+    figure.addEventListener("pointerdown", (e) => {
+      const seconds = secondsAt(figure, e.clientX);
+      from = e.pointerType === "mouse" ? seconds : null;
+      if (e.pointerType === "touch") fingers.set(e.pointerId, { seconds, x: e.clientX });
     });
-    figure.addEventListener("pointercancel", function (e) { delete fingers[e.pointerId]; });
-    figure.addEventListener("pointerup", function (e) {
-      var to = secondsAt(figure, e);
+    figure.addEventListener("pointercancel", (e) => fingers.delete(e.pointerId));
+    figure.addEventListener("pointerup", (e) => {
+      const to = secondsAt(figure, e.clientX);
       if (from !== null && Math.abs(to - from) > (span().to - span().from) / 50) zoom(Math.min(from, to), Math.max(from, to));
       from = null;
-      var both = Object.keys(fingers).map(function (id) { return fingers[id]; });
-      if (both.length === 2) { fingers = {}; pinch(figure, both); }
-      delete fingers[e.pointerId];
+      const both = [...fingers.values()];
+      fingers.delete(e.pointerId);
+      if (both.length === 2) { fingers.clear(); pinch(figure, both); }
     });
     figure.addEventListener("dblclick", unzoom);
-    figure.addEventListener("keydown", function (e) {
+    figure.addEventListener("keydown", (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey) return;
-      var last = data.times.length - 1, s = span(), center = at < 0 ? (s.from + s.to) / 2 : middle(at), width = s.to - s.from;
-      switch (e.key) {
-        case "ArrowRight": show(at < 0 ? 0 : Math.min(last, at + 1), true); break;
-        case "ArrowLeft": show(Math.max(0, at - 1), true); break;
-        case "Home": show(0, true); break;
-        case "End": show(last, true); break;
-        case "+": case "=": zoom(center - width / 4, center + width / 4); break;
-        case "-": zoom(center - width, center + width); break;
-        case "0": case "Escape": unzoom(); break;
-        default: return;
-      }
+      const last = data.times.length - 1, width = span().to - span().from;
+      const keys = {
+        ArrowRight: () => show(at < 0 ? 0 : Math.min(last, at + 1), true), ArrowLeft: () => show(Math.max(0, at - 1), true),
+        Home: () => show(0, true), End: () => show(last, true),
+        "+": () => zoom(center() - width / 4, center() + width / 4), "-": () => zoom(center() - width, center() + width), 0: unzoom,
+      };
+      const key = keys[{ "=": "+", Escape: "0" }[e.key] || e.key];
+      if (!key) return;
       e.preventDefault();
+      key();
     });
-  });
+  }
 
-  var tools = document.createElement("div");
+  const tools = document.createElement("div");
   tools.className = "tools";
-  [["Zoom in", function () { var s = span(), c = at < 0 ? (s.from + s.to) / 2 : middle(at), w = (s.to - s.from) / 4; zoom(c - w, c + w); }],
-    ["Zoom out", function () { var s = span(), c = (s.from + s.to) / 2, w = s.to - s.from; zoom(c - w, c + w); }],
-    ["Show all", unzoom]].forEach(function (tool) {
-    var button = document.createElement("button");
+  const by = (factor) => () => { const c = center(), w = (span().to - span().from) * factor; zoom(c - w, c + w); };
+  for (const [name, act] of [["Zoom in", by(1 / 4)], ["Zoom out", by(1)], ["Show all", unzoom]]) {
+    const button = document.createElement("button");
     button.type = "button";
-    button.textContent = tool[0];
-    button.addEventListener("click", tool[1]);
-    tools.appendChild(button);
-  });
+    button.textContent = name;
+    button.addEventListener("click", act);
+    tools.append(button);
+  }
   readout.after(tools);
-  window.addEventListener("resize", function () { if (range) { var r = range; zoom(r.from, r.to); } });
+  window.addEventListener("resize", () => { if (range) zoom(range.from, range.to); });
   window.addEventListener("hashchange", remembered);
   remembered();
-  window.addEventListener("beforeprint", function () { restore(); document.querySelectorAll("details").forEach(function (d) { d.open = true; }); });
+  window.addEventListener("beforeprint", () => { unzoom(); for (const d of document.querySelectorAll("details")) d.open = true; });
 })();

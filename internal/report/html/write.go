@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 )
 
 var (
@@ -23,14 +24,6 @@ var (
 	pageCSS string
 	//go:embed timeline.js
 	timelineJS string
-	// uPlot zooms the plots over time. https://github.com/leeoniya/uPlot, version 1.6.32; its license is in uplot/LICENSE.
-	//
-	//go:embed uplot/uPlot.iife.min.js
-	uplotJS string
-	//go:embed uplot/uPlot.min.css
-	uplotCSS string
-	//go:embed uplot/LICENSE
-	uplotLicense string
 )
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
@@ -62,10 +55,9 @@ func visible(text string) string {
 // Write writes a document as a page. Its head forbids it to load anything, and to run any script but the page's own, whose
 // hash the head has. The same document always gives the same bytes.
 func Write(w io.Writer, d *doc.Document) error {
-	style, script, series := pageCSS+picture.StyleSheet(), "", seriesOf(d)
+	style, script, series := pageCSS+plot.StyleSheet(), "", seriesOf(d)
 	if series != nil {
-		style += uplotCSS
-		script = "/*\n" + uplotLicense + "*/\n" + uplotJS + "\n" + timelineJS
+		script = timelineJS
 	}
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(style)
 	if script != "" {

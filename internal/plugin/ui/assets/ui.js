@@ -51,22 +51,9 @@ function announceFresh() {
   button.onclick = () => location.reload();
 }
 
-// eventsURL says how wide the plots of a run are, so that they are drawn for this page.
-function eventsURL() {
-  const url = new URL(document.body.dataset.events, location.href);
-  const plots = byId("plots");
-  if (plots) url.searchParams.set("width", plotsWidth(plots));
-  return url;
-}
-
-function plotsWidth(plots) {
-  const style = getComputedStyle(plots);
-  return Math.floor(plots.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
-}
-
 let source = null;
 function follow() {
-  source = new EventSource(eventsURL());
+  source = new EventSource(document.body.dataset.events);
   let since = null;
   source.onmessage = (message) => {
     since = null;
@@ -86,19 +73,7 @@ function follow() {
     setTimeout(follow, 5000);
   };
 }
-if (document.body.dataset.events) {
-  follow();
-  const plots = byId("plots");
-  if (plots) {
-    let width = plotsWidth(plots), later = 0;
-    new ResizeObserver(() => {
-      if (plotsWidth(plots) === width) return;
-      width = plotsWidth(plots);
-      clearTimeout(later);
-      later = setTimeout(() => { source.close(); follow(); }, 300);
-    }).observe(plots);
-  }
-}
+if (document.body.dataset.events) follow();
 
 function chosen() {
   const button = byId("compare");

@@ -7,7 +7,6 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -28,7 +27,7 @@ func distribution(r *result.Result) doc.Section {
 		caption += " The clients' histograms were dropped to keep the stored result small."
 	}
 	return doc.Section{ID: "distribution", Title: "Distribution", Question: "How slow is slow, and how often?", Blocks: []doc.Block{
-		doc.Plot{Drawing: html.Draw(c.Draw), Table: percentileTable(r), Caption: caption},
+		doc.Plot{Drawing: c.Figure(), Table: percentileTable(r), Caption: caption},
 	}}
 }
 
@@ -89,7 +88,7 @@ func phases(r *result.Result) doc.Section {
 	}
 	return doc.Section{ID: "phases", Title: "Where the time goes", Question: "Network, handshake or server?", Blocks: []doc.Block{
 		doc.Paragraph{"Means over all successful requests. A request on a reused connection took 0 to connect."},
-		doc.Plot{Drawing: html.Draw(p.Draw), Table: means},
+		doc.Plot{Drawing: p.Figure(), Table: means},
 		doc.Group{Title: "Percentiles of each phase", Folded: true, Blocks: []doc.Block{all}},
 	}}
 }

@@ -71,14 +71,16 @@ func text(t testing.TB, page string) string {
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
 		if n.Type == html.ElementNode {
-			// The pictures of other widths have the same words.
+			picture, label := false, ""
 			for _, a := range n.Attr {
-				if a.Key == "class" && (a.Val == "medium" || a.Val == "narrow") {
-					return
+				picture = picture || a.Key == "role" && a.Val == "img"
+				if a.Key == "aria-label" {
+					label = a.Val
 				}
-				if a.Key == "aria-label" && n.Data == "svg" {
-					fmt.Fprintf(&b, "[%s]\n", a.Val)
-				}
+			}
+			if picture {
+				fmt.Fprintf(&b, "[%s]\n", label)
+				return
 			}
 			if n.Data == "script" || n.Data == "style" || n.Data == "svg" {
 				return

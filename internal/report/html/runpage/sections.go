@@ -7,8 +7,8 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -29,30 +29,23 @@ func ordered(blocks []doc.Block) (texts, others []doc.Block) {
 }
 
 // asked returns a section of the text report with the question that it answers, and with a plot below its texts.
-func asked(s doc.Section, id, question string, plot doc.Plot) doc.Section {
+func asked(s doc.Section, id, question string, drawn doc.Plot) doc.Section {
 	if len(s.Blocks) == 0 {
 		return s
 	}
 	texts, others := ordered(s.Blocks)
 	page := doc.Section{ID: id, Title: s.Title, Question: question, Blocks: texts}
-	page.Add(plot)
+	page.Add(drawn)
 	page.Add(others...)
 	return page
 }
 
-// drawer is a chart that can be drawn at any width.
-type drawer interface {
-	comparable
-	Draw(width float64) *picture.Picture
-}
-
-// plotOf returns a plot of a chart, which may be nil.
-func plotOf[T drawer](c T, table *doc.Table) doc.Plot {
-	var none T
-	if c == none {
+// plotOf returns a plot of a figure, which may be nil.
+func plotOf(f *plot.Figure, table *doc.Table) doc.Plot {
+	if f == nil {
 		return doc.Plot{}
 	}
-	return doc.Plot{Drawing: html.Draw(c.Draw), Table: table}
+	return doc.Plot{Drawing: f, Table: table}
 }
 
 // thresholds has the declared bounds with the figures.
@@ -73,7 +66,7 @@ func thresholds(r *result.Result) doc.Section {
 	}
 	s := doc.Section{ID: "thresholds", Title: "Thresholds", Question: "Is it good enough?", Blocks: []doc.Block{t}}
 	if bounds := chart.NewBounds(r); bounds != nil {
-		s.Blocks = []doc.Block{plotOf(bounds, t)}
+		s.Blocks = []doc.Block{plotOf(bounds.Figure(), t)}
 	}
 	return s
 }
@@ -97,7 +90,7 @@ func failures(r *result.Result) doc.Section {
 	for _, bar := range e.Bars {
 		t.Rows = append(t.Rows, []string{bar.Name, picture.Count(bar.Count), picture.Share(bar.Count, e.Requests)})
 	}
-	s.Add(plotOf(e, t))
+	s.Add(plotOf(e.Figure(), t))
 	return s
 }
 
@@ -108,7 +101,7 @@ func pages(r *result.Result) doc.Section {
 
 // arrivals has how well an open load kept its rate.
 func arrivals(r *result.Result) doc.Section {
-	return asked(report.Arrivals(r), "arrivals", "Was the target rate met?", plotOf(chart.NewArrivals(r), nil))
+	return asked(report.Arrivals(r), "arrivals", "Was the target rate met?", plotOf(chart.NewArrivals(r).Figure(), nil))
 }
 
 // levels has the figures of a load with stages, as those of R5.
@@ -122,8 +115,8 @@ func levels(r *result.Result) doc.Section {
 	s.Add(points...)
 	s.Add(report.LevelFailures(r))
 	l := chart.NewLevels(r)
-	for _, plot := range l.Plots {
-		s.Add(doc.Plot{Drawing: html.Draw(func(width float64) *picture.Picture { return l.Draw(plot, width) })})
+	for _, of := range l.Plots {
+		s.Add(plotOf(l.Figure(of), nil))
 	}
 	if len(table) > 0 {
 		s.Add(doc.Group{Title: "Breaking points", Blocks: table})
@@ -154,7 +147,7 @@ func clients(r *result.Result) doc.Section {
 		others = append(others, titled(part.Title, part.Title != own.Title, blocks, len(r.Clients))...)
 	}
 	if c := chart.NewClients(r); c != nil {
-		s.Add(plotOf(c, nil))
+		s.Add(plotOf(c.Figure(), nil))
 	}
 	s.Add(others...)
 	return s

@@ -10,71 +10,56 @@ import (
 
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
-	"github.com/assay-dev/assay/internal/report/html"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-// pageWidths are the widths of pictures in pages.
-var pageWidths = [...]float64{html.WideWidth, html.MediumWidth, html.NarrowWidth}
 
 // ErrNoPicture means that a result has nothing to draw in a picture.
 var ErrNoPicture = errors.New("nothing to draw")
 
 // pictures are the pictures of a run by their names.
-var pictures = map[string]func(*result.Result) *picture.Picture{
-	"throughput": lanes(chart.LaneThroughput),
-	"latency":    lanes(chart.LaneLatency),
-	"heatmap":    lanes(chart.LaneHeat),
-	"errors":     lanes(chart.LaneErrors),
-	"cpu":        lanes(chart.LaneCPU, chart.LaneClientCPU),
-	"percentiles": func(r *result.Result) *picture.Picture {
-		if c := chart.NewCurves(r); c != nil {
-			return c.Draw(html.FileWidth)
+var pictures = map[string]func(*result.Result) []*plot.Figure{
+	"throughput":  panels(chart.PanelThroughput),
+	"latency":     panels(chart.PanelLatency),
+	"heatmap":     panels(chart.PanelHeat),
+	"errors":      panels(chart.PanelErrors),
+	"cpu":         panels(chart.PanelCPU, chart.PanelClientCPU),
+	"percentiles": func(r *result.Result) []*plot.Figure { return one(chart.NewCurves(r).Figure()) },
+	"phases":      func(r *result.Result) []*plot.Figure { return one(chart.NewPhases(r).Figure()) },
+	"arrivals":    func(r *result.Result) []*plot.Figure { return one(chart.NewArrivals(r).Figure()) },
+	"levels": func(r *result.Result) (all []*plot.Figure) {
+		if l := chart.NewLevels(r); l != nil {
+			for _, of := range l.Plots {
+				all = append(all, l.Figure(of))
+			}
 		}
-		return nil
-	},
-	"phases": func(r *result.Result) *picture.Picture {
-		if p := chart.NewPhases(r); p != nil {
-			return p.Draw(html.FileWidth)
-		}
-		return nil
-	},
-	"levels": func(r *result.Result) *picture.Picture {
-		l := chart.NewLevels(r)
-		if l == nil {
-			return nil
-		}
-		var all []*picture.Picture
-		for _, plot := range l.Plots {
-			all = append(all, l.Draw(plot, html.FileWidth))
-		}
-		return picture.Stack(all...)
-	},
-	"arrivals": func(r *result.Result) *picture.Picture {
-		if a := chart.NewArrivals(r); a != nil {
-			return a.Draw(html.FileWidth)
-		}
-		return nil
+		return all
 	},
 }
 
-// lanes returns a function that draws plots over time, with their axis.
-func lanes(ids ...string) func(*result.Result) *picture.Picture {
-	return func(r *result.Result) *picture.Picture {
+// one returns a figure, if there is one.
+func one(f *plot.Figure) []*plot.Figure {
+	if f == nil {
+		return nil
+	}
+	return []*plot.Figure{f}
+}
+
+// panels returns a function that draws plots over time, with their axis.
+func panels(ids ...string) func(*result.Result) []*plot.Figure {
+	return func(r *result.Result) (all []*plot.Figure) {
 		t := chart.NewTimeline(r)
 		if t == nil {
 			return nil
 		}
-		var all []*picture.Picture
 		for _, id := range ids {
-			lane := t.Lane(id)
-			if lane == nil {
+			panel := t.Panel(id)
+			if panel == nil {
 				return nil
 			}
-			all = append(all, t.Draw(lane, html.FileWidth, true))
+			all = append(all, t.Figure(panel, true))
 		}
-		return picture.Stack(all...)
+		return all
 	}
 }
 
@@ -89,13 +74,13 @@ func WriteSVG(w io.Writer, name string, r *result.Result) error {
 		return fmt.Errorf("unknown picture %q: use one of %s", name, strings.Join(Pictures(), ", "))
 	}
 	r = report.Shown(r)
-	p := of(r)
-	if p == nil {
+	figures := of(r)
+	if len(figures) == 0 {
 		return fmt.Errorf("%w: the result of %s has nothing for the picture %q", ErrNoPicture, subject(r), name)
 	}
 	v := verdict(r)
-	_, err := io.WriteString(w, p.SVG(picture.Caption{
-		Subject: strings.Trim(subject(r)+", "+r.Run.Server, ", "), Verdict: strings.TrimSpace(v.Text + " " + v.Addendum.Text), VerdictColor: picture.Color(v.Tone), Date: date(r), Invalid: invalid(r),
-	}))
+	_, err := io.WriteString(w, plot.File(plot.Caption{
+		Subject: strings.Trim(subject(r)+", "+r.Run.Server, ", "), Verdict: strings.TrimSpace(v.Text + " " + v.Addendum.Text), VerdictColor: plot.Color(v.Tone), Date: date(r), Invalid: invalid(r),
+	}, figures...))
 	return err
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -27,15 +26,15 @@ func overTime(r *result.Result) doc.Section {
 		FoldedTitle: "Memory, network, pauses and the nodes, on the same axis", Series: series(t),
 	}
 	open := 0
-	for i := range t.Lanes {
-		if !t.Lanes[i].Folded {
+	for i := range t.Panels {
+		if !t.Panels[i].Folded {
 			open = i
 		}
 	}
-	for i := range t.Lanes {
-		l := &t.Lanes[i]
-		axis := i == open || i == len(t.Lanes)-1
-		panel := doc.Panel{ID: l.ID, Name: l.Name, Drawing: html.Draw(func(width float64) *picture.Picture { return t.Draw(l, width, axis) })}
+	for i := range t.Panels {
+		l := &t.Panels[i]
+		axis := i == open || i == len(t.Panels)-1
+		panel := doc.Panel{ID: l.ID, Name: l.Name, Drawing: t.Figure(l, axis)}
 		if l.Folded {
 			p.Folded = append(p.Folded, panel)
 		} else {
@@ -51,7 +50,7 @@ func captions(r *result.Result, t *chart.Timeline) (texts doc.Paragraph) {
 	if n := t.Joined(); n > 1 {
 		texts = append(texts, fmt.Sprintf("The result was thinned to fit: a point is up to %d s. Where seconds were joined, their percentiles are not known: the lines have gaps, and the maximum stays.", n))
 	}
-	if t.Lane(chart.LaneHeat) != nil {
+	if t.Panel(chart.PanelHeat) != nil {
 		texts = append(texts, chart.HeatShades())
 	}
 	if t.CutShort > 0 {
@@ -86,20 +85,20 @@ func seriesTable(t *chart.Timeline) *doc.Table {
 		table.Caption = fmt.Sprintf("The largest figure of each %d points", every)
 	}
 	var columns []*chart.Line
-	for i := range t.Lanes {
-		l := &t.Lanes[i]
-		if l.Heat != nil { // its lines are those of the lane of latencies
+	for i := range t.Panels {
+		l := &t.Panels[i]
+		if l.Heat != nil { // its lines are those of the panel of latencies
 			continue
 		}
 		for j := range l.Lines {
 			line := &l.Lines[j]
 			name := line.Name + ", " + l.Unit
 			switch {
-			case l.ID == chart.LaneLoad:
+			case l.ID == chart.PanelLoad:
 				name = l.Name
 			case l.Unit == line.Name:
 				name = l.Unit
-			case l.Folded || l.ID == chart.LaneCPU || l.ID == chart.LaneClientCPU:
+			case l.Folded || l.ID == chart.PanelCPU || l.ID == chart.PanelClientCPU:
 				name = l.Name + ": " + line.Name
 			}
 			columns = append(columns, line)

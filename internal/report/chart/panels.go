@@ -6,32 +6,33 @@ import (
 	"slices"
 
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
 // unknown is the value of a figure that isn't known.
 var unknown = math.NaN()
 
-// The IDs of lanes, which are also names of pictures.
+// The IDs of panels, which are also names of pictures.
 const (
-	LaneLoad       = "load"
-	LaneFindings   = "findings"
-	LaneThroughput = "throughput"
-	LaneLatency    = "latency"
-	LaneErrors     = "errors"
-	LaneCPU        = "cpu"
-	LaneClientCPU  = "clients"
+	PanelLoad       = "load"
+	PanelFindings   = "findings"
+	PanelThroughput = "throughput"
+	PanelLatency    = "latency"
+	PanelErrors     = "errors"
+	PanelCPU        = "cpu"
+	PanelClientCPU  = "clients"
 )
 
-func lanes(r *result.Result, t *Timeline) []Lane {
-	all := []Lane{loadLane(r, t), {ID: LaneFindings, Name: "findings"}, throughputLane(r).withoutEnd(r), latencyLane(r), errorsLane(r), targetLane(r).withoutEnd(r), clientLane(r).withoutEnd(r)}
+func panels(r *result.Result, t *Timeline) []Panel {
+	all := []Panel{loadPanel(r, t), {ID: PanelFindings, Name: "findings"}, throughputPanel(r).withoutEnd(r), latencyPanel(r), errorsPanel(r), targetPanel(r).withoutEnd(r), clientPanel(r).withoutEnd(r)}
 	if len(t.Marks) == 0 {
 		all[1].Empty = "none"
 	}
-	if heat := heatLane(r); heat != nil {
+	if heat := heatPanel(r); heat != nil {
 		all = slices.Insert(all, 4, *heat)
 	}
-	return append(all, foldedLanes(r)...)
+	return append(all, foldedPanels(r)...)
 }
 
 // values returns a figure of each point.
@@ -59,7 +60,7 @@ func cutShort(r *result.Result) float64 {
 
 // withoutEnd makes the rates of a last point unknown that is shorter than it says: divided by its seconds, they would
 // seem to drop.
-func (l Lane) withoutEnd(r *result.Result) Lane {
+func (l Panel) withoutEnd(r *result.Result) Panel {
 	if cutShort(r) > 0 {
 		for i := range l.Lines {
 			l.Lines[i].Values[len(l.Lines[i].Values)-1] = unknown
@@ -68,16 +69,16 @@ func (l Lane) withoutEnd(r *result.Result) Lane {
 	return l
 }
 
-func throughputLane(r *result.Result) Lane {
-	return Lane{ID: LaneThroughput, Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{{
-		Name: "requests/s", Color: picture.Throughput, Width: 2, Step: true,
+func throughputPanel(r *result.Result) Panel {
+	return Panel{ID: PanelThroughput, Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{{
+		Name: "requests/s", Color: plot.Throughput, Width: 2, Step: true,
 		Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Requests-s.Errors)) }),
 	}}}
 }
 
-// latencyLane has percentiles of each point. A point of several seconds has none, since percentiles can't be joined, but
+// latencyPanel has percentiles of each point. A point of several seconds has none, since percentiles can't be joined, but
 // its maximum.
-func latencyLane(r *result.Result) Lane {
+func latencyPanel(r *result.Result) Panel {
 	of := func(figure func(*result.Second) int64) []float64 {
 		return values(r, func(s *result.Second) float64 {
 			if us := figure(s); us != result.Unknown && s.Requests > s.Errors {
@@ -86,11 +87,11 @@ func latencyLane(r *result.Result) Lane {
 			return unknown
 		})
 	}
-	l := Lane{ID: LaneLatency, Name: "latency (" + LatencyName(&r.Run) + "), ms, log scale", Unit: "ms", Log: true, Lines: []Line{
-		{Name: "p50", Color: picture.P50, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P50 })},
-		{Name: "p90", Color: picture.P90, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P90 })},
-		{Name: "p99", Color: picture.P99, Width: 2, Values: of(func(s *result.Second) int64 { return s.P99 })},
-		{Name: "max", Color: picture.P999, Dots: true, Values: of(func(s *result.Second) int64 { return s.Max })},
+	l := Panel{ID: PanelLatency, Name: "latency (" + LatencyName(&r.Run) + "), ms, log scale", Unit: "ms", Log: true, Lines: []Line{
+		{Name: "p50", Color: plot.P50, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P50 })},
+		{Name: "p90", Color: plot.P90, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P90 })},
+		{Name: "p99", Color: plot.P99, Width: 2, Values: of(func(s *result.Second) int64 { return s.P99 })},
+		{Name: "max", Color: plot.P999, Dots: true, Values: of(func(s *result.Second) int64 { return s.Max })},
 	}}
 	if !l.known() {
 		l.Lines, l.Empty = nil, "none: no request succeeded"
@@ -109,8 +110,8 @@ func LatencyName(run *result.Run) string {
 	return "service time"
 }
 
-func errorsLane(r *result.Result) Lane {
-	l := Lane{ID: LaneErrors, Name: "failed requests/s, by kind", Unit: "failed/s", Stacked: true}
+func errorsPanel(r *result.Result) Panel {
+	l := Panel{ID: PanelErrors, Name: "failed requests/s, by kind", Unit: "failed/s", Stacked: true}
 	total := r.Merged.Errors.Total()
 	kinds, byKind := int64(0), true
 	for i := range r.Series {
@@ -121,7 +122,7 @@ func errorsLane(r *result.Result) Lane {
 	case total == 0 && kinds == 0:
 		l.Empty = "none"
 	case !byKind:
-		l.Lines = []Line{{Name: "failed", Color: picture.Muted, Step: true, Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Errors)) })}}
+		l.Lines = []Line{{Name: "failed", Color: plot.Muted, Step: true, Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Errors)) })}}
 	default:
 		for k := range result.ErrorKinds {
 			of := values(r, func(s *result.Second) float64 {
@@ -131,7 +132,7 @@ func errorsLane(r *result.Result) Lane {
 				return perSecond(s, float64(s.Counts.Errors[k]))
 			})
 			if slices.Max(of) > 0 {
-				l.Lines = append(l.Lines, Line{Name: k.String(), Color: picture.ErrorColor(int(k)), Step: true, Values: of})
+				l.Lines = append(l.Lines, Line{Name: k.String(), Color: plot.ErrorColor(int(k)), Step: true, Values: of})
 			}
 		}
 		if len(l.Lines) == 0 {
@@ -141,9 +142,9 @@ func errorsLane(r *result.Result) Lane {
 	return l
 }
 
-// loadLane shows the connections or the target rate over time.
-func loadLane(r *result.Result, t *Timeline) Lane {
-	l := Lane{ID: LaneLoad, Name: "load, connections"}
+// loadPanel shows the connections or the target rate over time.
+func loadPanel(r *result.Result, t *Timeline) Panel {
+	l := Panel{ID: PanelLoad, Name: "load, connections"}
 	of := float64(cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(max(1, len(r.Clients)))))
 	switch r.Run.Load {
 	case result.LoadOpen:
@@ -158,7 +159,7 @@ func loadLane(r *result.Result, t *Timeline) Lane {
 		}
 		return l
 	}
-	line := Line{Name: "load", Color: picture.Text, Width: 1.5, Dash: "6 3", Step: true, Values: make([]float64, t.Points())}
+	line := Line{Name: "load", Color: plot.Ink, Width: 1.5, Dash: "6 3", Step: true, Values: make([]float64, t.Points())}
 	for i := range line.Values {
 		line.Values[i] = of
 		if len(r.Levels) > 0 {
@@ -199,10 +200,10 @@ func cpuPercent(s *result.Second, microseconds, limitMillis int64) float64 {
 // dashes tell the containers of the target apart.
 var dashes = [...]string{"", "5 3", "1.5 3", "6 3 1.5 3"}
 
-func targetLane(r *result.Result) Lane {
-	l := Lane{ID: LaneCPU, Short: "CPU", Name: "target CPU, % of the limit of each container", Unit: "%"}
+func targetPanel(r *result.Result) Panel {
+	l := Panel{ID: PanelCPU, Short: "CPU", Name: "target CPU, % of the limit of each container", Unit: "%"}
 	for i, c := range r.Containers() {
-		line := Line{Name: c.Name, Color: picture.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)], Step: true}
+		line := Line{Name: c.Name, Color: plot.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)], Step: true}
 		line.Values = values(r, func(s *result.Second) float64 {
 			used := s.ServerCPU
 			if c.Name != result.ServerContainer {
@@ -224,11 +225,11 @@ func targetLane(r *result.Result) Lane {
 	return l
 }
 
-// clientLane shows the CPU of all clients together, of which the artifact has the sum.
-func clientLane(r *result.Result) Lane {
+// clientPanel shows the CPU of all clients together, of which the artifact has the sum.
+func clientPanel(r *result.Result) Panel {
 	limit := r.Environment.ClientCPULimit * int64(max(1, len(r.Clients)))
-	l := Lane{ID: LaneClientCPU, Short: "CPU", Name: "CPU of all clients, % of the sum of their limits", Unit: "%", Rules: []Rule{{80, "80"}, {90, "90"}}, Lines: []Line{{
-		Name: "clients", Color: picture.Clients, Width: 1.5, Step: true,
+	l := Panel{ID: PanelClientCPU, Short: "CPU", Name: "CPU of all clients, % of the sum of their limits", Unit: "%", Rules: []Rule{{80, "80"}, {90, "90"}}, Lines: []Line{{
+		Name: "clients", Color: plot.Clients, Width: 1.5, Step: true,
 		Values: values(r, func(s *result.Second) float64 { return cpuPercent(s, s.ClientCPU, limit) }),
 	}}}
 	if limit <= 0 {
@@ -237,8 +238,8 @@ func clientLane(r *result.Result) Lane {
 	return l
 }
 
-// known reports whether a lane has a figure.
-func (l *Lane) known() bool {
+// known reports whether a panel has a figure.
+func (l *Panel) known() bool {
 	return slices.ContainsFunc(l.Lines, func(line Line) bool {
 		return slices.ContainsFunc(line.Values, func(v float64) bool { return !math.IsNaN(v) })
 	})

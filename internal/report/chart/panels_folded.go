@@ -1,0 +1,140 @@
+package chart
+
+import (
+	"slices"
+
+	"github.com/assay-dev/assay/internal/report/plot"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+// openFor are the reasons of findings for which a folded panel is open.
+var openFor = map[string][]string{
+	"network":   {validity.ReasonNetworkLimited},
+	"throttled": {validity.ReasonClientThrottled, validity.ReasonTargetThrottled},
+	"pauses":    {validity.ReasonClientStalls, validity.ReasonFewRequestsForGC},
+	"delays":    {validity.ReasonClientStalls},
+	"node":      {validity.ReasonNodeBusy, validity.ReasonSharedCore, validity.ReasonSharedNode},
+	"tcp":       {validity.ReasonNetworkLimited, validity.ReasonAcceptQueueOverflow},
+}
+
+// foldedPanels are the panels that few readers need. Those without any figure are omitted, and those that a finding is
+// about aren't folded.
+func foldedPanels(r *result.Result) []Panel {
+	all := []Panel{memoryPanel(r), networkPanel(r).withoutEnd(r), pausesPanel(r), compilerPanel(r).withoutEnd(r), throttledPanel(r).withoutEnd(r), delaysPanel(r), nodePanel(r).withoutEnd(r), tcpPanel(r).withoutEnd(r)}
+	all = slices.DeleteFunc(all, func(l Panel) bool { return !l.known() })
+	for i := range all {
+		all[i].Folded = !slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return slices.Contains(openFor[all[i].ID], f.Reason) })
+	}
+	return all
+}
+
+// used returns the usage of a container in a point; nil if that is unknown.
+func used(s *result.Second, container string) *result.Used {
+	if container == result.ServerContainer {
+		return s.Server
+	}
+	return s.Backends[container]
+}
+
+// perContainer adds a line for each container of which a figure is known.
+func (l *Panel) perContainer(r *result.Result, suffix string, of func(*result.Second, *result.Used) float64) {
+	for i, c := range r.Containers() {
+		l.add(r, Line{Name: c.Name + suffix, Color: plot.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)]}, func(s *result.Second) float64 {
+			if u := used(s, c.Name); u != nil {
+				return of(s, u)
+			}
+			return unknown
+		})
+	}
+}
+
+// add adds a line, if one of its figures is known.
+func (l *Panel) add(r *result.Result, line Line, of func(*result.Second) float64) {
+	line.Values = values(r, of)
+	one := Panel{Lines: []Line{line}}
+	if one.known() {
+		l.Lines = append(l.Lines, line)
+	}
+}
+
+// figure returns a figure divided by size, or unknown.
+func figure(x int64, size float64) float64 {
+	if x == result.Unknown {
+		return unknown
+	}
+	return float64(x) / size
+}
+
+func memoryPanel(r *result.Result) Panel {
+	l := Panel{ID: "memory", Short: "memory", Name: "memory (RSS), MiB", Unit: "MiB"}
+	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.Resident, 1<<20) })
+	return l
+}
+
+func networkPanel(r *result.Result) Panel {
+	l := Panel{ID: "network", Name: "responses received, MB/s", Unit: "MB/s"}
+	if r.Merged.BytesReceived > 0 {
+		l.add(r, Line{Name: "received", Color: plot.Throughput, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, float64(s.BytesReceived)/1e6) })
+	}
+	return l
+}
+
+func pausesPanel(r *result.Result) Panel {
+	l := Panel{ID: "pauses", Short: "GC pause", Name: "longest GC pause, ms", Unit: "ms"}
+	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.GCPauseMax, 1000) })
+	l.add(r, Line{Name: "clients", Color: plot.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientGCPauseMax, 1000) })
+	return l
+}
+
+func compilerPanel(r *result.Result) Panel {
+	l := Panel{ID: "compiler", Short: "Java compiler", Name: "Java compiler, % of a CPU", Unit: "%"}
+	l.perContainer(r, "", func(s *result.Second, u *result.Used) float64 { return perSecond(s, figure(u.CompilerCPU, 10_000)) })
+	return l
+}
+
+func throttledPanel(r *result.Result) Panel {
+	l := Panel{ID: "throttled", Short: "throttled", Name: "CPU throttled, ms/s", Unit: "ms/s"}
+	l.perContainer(r, "", func(s *result.Second, u *result.Used) float64 { return perSecond(s, figure(u.Throttled, 1000)) })
+	l.add(r, Line{Name: "clients", Color: plot.Clients, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, figure(s.ClientThrottled, 1000)) })
+	return l
+}
+
+func delaysPanel(r *result.Result) Panel {
+	l := Panel{ID: "delays", Short: "of the scheduling latency", Name: "scheduling latency of the worst client, p99, ms", Unit: "ms"}
+	l.add(r, Line{Name: "p99", Color: plot.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientSchedulingLatencyP99, 1000) })
+	return l
+}
+
+func nodePanel(r *result.Result) Panel {
+	l := Panel{ID: "node", Name: "target's CPUs used by others and interrupts, or stolen, %", Unit: "%"}
+	share := func(of func(*result.NodeUsage) int64) func(*result.Second) float64 {
+		return func(s *result.Second) float64 {
+			if s.Node == nil {
+				return unknown
+			}
+			if percent := s.Node.CPUPercent(of(s.Node)); percent != result.Unknown {
+				return percent
+			}
+			return unknown
+		}
+	}
+	l.add(r, Line{Name: "others", Color: plot.Muted, Width: 1.5}, share(func(u *result.NodeUsage) int64 { return u.OtherCPU }))
+	l.add(r, Line{Name: "stolen", Color: plot.Muted, Width: 1.5, Dash: "5 3"}, share(func(u *result.NodeUsage) int64 { return u.Steal }))
+	return l
+}
+
+func tcpPanel(r *result.Result) Panel {
+	l := Panel{ID: "tcp", Name: "retransmitted segments and queue overflows of the target, per second", Unit: "/s"}
+	count := func(of func(*result.NodeUsage) int64) func(*result.Second) float64 {
+		return func(s *result.Second) float64 {
+			if s.Node == nil {
+				return unknown
+			}
+			return perSecond(s, figure(of(s.Node), 1))
+		}
+	}
+	l.add(r, Line{Name: "retransmitted", Color: plot.TargetColor(0), Width: 1.5}, count(func(u *result.NodeUsage) int64 { return u.SegmentsRetransmitted }))
+	l.add(r, Line{Name: "overflows", Color: plot.TargetColor(1), Width: 1.5, Dash: "5 3"}, count(func(u *result.NodeUsage) int64 { return u.ListenOverflows }))
+	return l
+}
