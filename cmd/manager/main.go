@@ -41,6 +41,7 @@ import (
 	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/manifest"
 	sessionmanager "github.com/assay-dev/assay/internal/session/manager"
+	"github.com/assay-dev/assay/internal/session/manager/limit"
 )
 
 const (
@@ -100,7 +101,7 @@ func parse() *options {
 	flag.StringVar(&o.pprofAddr, "pprof-bind-address", "", "Address of Go's profiles, without authentication, such as 127.0.0.1:6060. Empty disables them.")
 	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
 	flag.StringVar(&o.liveAddr, "live-bind-address", fmt.Sprintf("127.0.0.1:%d", live.DefaultPort), "Address on which the leader streams the figures of running measurements to users who may get the run, or 0 to disable that. On the loopback interface of its pod, only forwarded ports reach it.")
-	flag.IntVar(&o.sessionConnections, "session-connections-per-address", sessionmanager.MaxConnections, "Largest number of connections to the session server from one IP address.")
+	flag.IntVar(&o.sessionConnections, "session-connections-per-address", limit.MaxConnections, "Largest number of connections to the session server from one IP address.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
 	flag.StringVar(&o.certificate, "session-certificate-source", certificateSelf, "Source of the session server's certificate: Self (issued and renewed by the manager) or Secret (issued by somebody else, such as cert-manager).")
 	flag.StringVar(&o.secretName, "session-certificate-secret", "", "Name of the Secret with tls.crt, tls.key and ca.crt in the manager's namespace. Required with --session-certificate-source=Secret. Defaults to "+sessioncertificate.SecretName+" with Self.")

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	"github.com/assay-dev/assay/internal/session/manager/limit"
 )
 
 const (
@@ -158,7 +160,7 @@ func (s *Server) authenticate(ctx context.Context) (Identity, error) {
 	}
 	address := ""
 	if p, ok := peer.FromContext(ctx); ok {
-		address = hostOf(p.Addr)
+		address = limit.HostOf(p.Addr)
 	}
 	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager/limit"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -56,7 +57,7 @@ func FuzzReceive(f *testing.F) {
 		r := newRun()
 		for i, wire := range [][]byte{first, second} {
 			m := &sessionpb.PodMessage{}
-			if newBoundedCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(wire)}, m) != nil {
+			if limit.Codec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(wire)}, m) != nil {
 				return
 			}
 			st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}

@@ -110,6 +110,7 @@ func TestHalfOpenHandshakes(t *testing.T) {
 	b := newBench(t)
 	b.join(clientOf("run", 0))
 	b.await("run", "connected", func(o session.Observation) bool { return o.Clients[0].Connected })
+	const maxWaiting = 64 // of limit.NewListener
 	for i := range maxWaiting + 10 {
 		conn, err := net.Dial("tcp", b.address)
 		if errors.Is(err, syscall.ECONNRESET) && i >= maxWaiting {

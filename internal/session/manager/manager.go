@@ -15,6 +15,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager/limit"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -65,9 +66,9 @@ type Server struct {
 	// receivers are the goroutines that receive the pods' messages.
 	receivers sync.WaitGroup
 
-	gate     *gate
-	intake   *intake
-	counters *counters
+	gate      *gate
+	receiving *limit.ReceiveLimiter
+	counters  *counters
 	// ConnectionsPerAddress bounds the connections of an address. It must not be changed after the
 	// call of Serve.
 	ConnectionsPerAddress int
@@ -83,7 +84,7 @@ type Server struct {
 // changed is called from one goroutine while Serve runs. It may wait.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	now := time.Now()
-	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: MaxConnections, log: log, protocol: session.ProtocolVersion, origin: now, epoch: now.UnixMicro(), gate: newGate(), intake: newIntake(), counters: &counters{}, runs: map[string]*run{}}
+	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: limit.MaxConnections, log: log, protocol: session.ProtocolVersion, origin: now, epoch: now.UnixMicro(), gate: newGate(), receiving: limit.NewReceiveLimiter(), counters: &counters{}, runs: map[string]*run{}}
 }
 
 // now returns the manager's clock: microseconds since the Unix epoch. It runs on

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/manager/limit"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -229,7 +230,7 @@ func BenchmarkReceiveSecond(b *testing.B) {
 			var i int64
 			for b.Loop() {
 				m := &sessionpb.PodMessage{}
-				if err := newBoundedCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(encoded[i%int64(len(encoded))])}, m); err != nil {
+				if err := limit.Codec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(encoded[i%int64(len(encoded))])}, m); err != nil {
 					b.Fatal(err)
 				}
 				m.Number, m.GetClientSample().Second = uint64(i+1), i/1000

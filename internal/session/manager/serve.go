@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager/limit"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -99,12 +100,12 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	s.served = time.Now()
 	s.mu.Unlock()
 	server := grpc.NewServer(
-		grpc.Creds(limitedCredentials{credentials.NewTLS(config), s.intake}),
+		grpc.Creds(s.receiving.Credentials(credentials.NewTLS(config))),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
 		grpc.ReadBufferSize(connectionBuffer),
 		experimental.BufferPool(frames),
-		grpc.ForceServerCodecV2(newBoundedCodec()),
-		grpc.MaxConcurrentStreams(1), // the intake counts what arrives on a connection
+		grpc.ForceServerCodecV2(limit.Codec()),
+		grpc.MaxConcurrentStreams(1), // limit.ReceiveLimiter counts what arrives on a connection
 		// Without a fixed window, gRPC raises it to 16 MiB for each stream.
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(streamWindow),
@@ -123,7 +124,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 		server.GracefulStop()
 	})
 	go s.changes.announce(ctx, s.announce)
-	err := server.Serve(newLimitedListener(listener, s.ConnectionsPerAddress))
+	err := server.Serve(limit.NewListener(listener, s.ConnectionsPerAddress))
 	if !stop() {
 		<-done
 	}
@@ -159,9 +160,9 @@ func (s *Server) Join(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 		return status.Errorf(codes.ResourceExhausted, "pod %s has %d sessions already", identity.Pod, maxPodStreams)
 	}
 	defer s.gate.leave(identity.PodUID)
-	conn := connOf(rpc.Context())
-	conn.enter(identity.Run)
-	defer conn.leave()
+	conn := limit.ConnOf(rpc.Context())
+	conn.Enter(identity.Run)
+	defer conn.Leave()
 	st := &stream{protocol: s.protocol, wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
 	r := s.of(identity.Run)
 	received := make(chan error, 1)
@@ -217,10 +218,10 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 		return err
 	}
 	s.changes.add(identity.Run)
-	conn := connOf(rpc.Context()).conn
-	limit := rate.NewLimiter(messageRate, messageBurst)
+	conn := limit.ConnOf(rpc.Context())
+	speed := rate.NewLimiter(messageRate, messageBurst)
 	for {
-		conn.received(messageIntake)
+		conn.Received()
 		m, err := rpc.Recv()
 		received := s.now()
 		if errors.Is(err, io.EOF) {
@@ -247,7 +248,7 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 		if err != nil {
 			return err
 		}
-		if err := limit.Wait(rpc.Context()); err != nil {
+		if err := speed.Wait(rpc.Context()); err != nil {
 			return err
 		}
 	}

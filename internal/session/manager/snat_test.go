@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager/limit"
 )
 
 // TestPodsBehindOneAddress has the pods of a node join at once, whose network gives them one address.
@@ -38,7 +39,7 @@ func TestPodsBehindOneAddress(t *testing.T) {
 		asking--
 		return identify(ctx, token)
 	}
-	b.connections = MaxConnections
+	b.connections = limit.MaxConnections
 	b.restart()
 	var all []*endpoint
 	for i := range pods {

@@ -1,14 +1,12 @@
-package manager
+package limit
 
 import (
 	"net"
 	"sync"
-
-	"google.golang.org/grpc/credentials"
 )
 
 const (
-	// MaxConnections is the default of Server.ConnectionsPerAddress. Where the pods of a node share an
+	// MaxConnections is the default of what NewListener is called with. Where the pods of a node share an
 	// address, it is twice as many as a node has pods.
 	MaxConnections = 512
 	// maxWaiting bounds the connections of an address without the session of a pod that is identified:
@@ -21,7 +19,6 @@ const (
 	maxAllConnections = 16_384
 )
 
-// limitedListener accepts the connections that an address may have, and closes further ones.
 type limitedListener struct {
 	net.Listener
 	most int // connections of an address
@@ -35,7 +32,8 @@ type limitedListener struct {
 // connections are the numbers of an address's connections. waiting are among open.
 type connections struct{ open, waiting int }
 
-func newLimitedListener(listener net.Listener, most int) *limitedListener {
+// NewListener returns a listener that accepts the connections that an address may have: most of them. It closes further ones.
+func NewListener(listener net.Listener, most int) net.Listener {
 	return &limitedListener{Listener: listener, most: most, addresses: map[string]connections{}}
 }
 
@@ -46,7 +44,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		limited := &limitedConn{Conn: conn, listener: l, host: hostOf(conn.RemoteAddr()), waiting: true}
+		limited := &limitedConn{Conn: conn, listener: l, host: HostOf(conn.RemoteAddr()), waiting: true}
 		if l.admit(limited.host) {
 			return limited, nil
 		}
@@ -130,30 +128,8 @@ func (l *limitedListener) remove(c *limitedConn) {
 	l.addresses[c.host] = counted
 }
 
-// limitedCredentials has calls know their connection, and bounds what arrives on it.
-type limitedCredentials struct {
-	credentials.TransportCredentials
-	intake *intake
-}
-
-// ServerHandshake implements credentials.TransportCredentials.
-func (c limitedCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
-	if err != nil {
-		return conn, info, err
-	}
-	counted := c.intake.newConn(conn)
-	limited, _ := raw.(*limitedConn)
-	return counted, connInfo{AuthInfo: info, conn: counted, limited: limited}, nil
-}
-
-// Clone implements credentials.TransportCredentials.
-func (c limitedCredentials) Clone() credentials.TransportCredentials {
-	return limitedCredentials{c.TransportCredentials.Clone(), c.intake}
-}
-
-// hostOf returns the host of an address, without its port.
-func hostOf(address net.Addr) string {
+// HostOf returns the host of an address, without its port.
+func HostOf(address net.Addr) string {
 	if address == nil {
 		return ""
 	}

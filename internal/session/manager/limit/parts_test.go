@@ -1,4 +1,4 @@
-package manager
+package limit
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ func TestMessagesThatTakeMemory(t *testing.T) {
 				t.Fatalf("gRPC rejects %d bytes", len(test.wire))
 			}
 			data := mem.BufferSlice{mem.SliceBuffer(test.wire)}
-			codec := newBoundedCodec()
+			codec := Codec()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			err := codec.Unmarshal(data, &sessionpb.PodMessage{})

@@ -1,4 +1,6 @@
-package manager
+// Package limit bounds what pods can make the manager hold, whatever they send: the connections of an address, the bytes
+// of messages that are partly received, and the parts of a message. It knows of runs no more than their names.
+package limit
 
 import (
 	"fmt"
@@ -16,10 +18,10 @@ import (
 // hundred in memory. Totals have some hundreds of parts.
 const maxParts = 10_000
 
-// boundedCodec is gRPC's codec for protobuf, but rejects messages with more than maxParts.
 type boundedCodec struct{ encoding.CodecV2 }
 
-func newBoundedCodec() boundedCodec { return boundedCodec{encoding.GetCodecV2(encodingproto.Name)} }
+// Codec returns gRPC's codec for protobuf, but rejects messages with more than maxParts.
+func Codec() encoding.CodecV2 { return boundedCodec{encoding.GetCodecV2(encodingproto.Name)} }
 
 // Unmarshal decodes a message.
 func (boundedCodec) Unmarshal(data mem.BufferSlice, v any) error {
