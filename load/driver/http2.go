@@ -46,18 +46,12 @@ type openAttempt struct {
 
 // addShared adds the streams of the plan's HTTP/2 connection number, as connections of the stage.
 func (s *Stage) addShared(number int) {
-	shared := newShared(s, number)
+	shared := &sharedConnection{stage: s, number: number, links: map[*connection]struct{}{}}
 	for range s.load.plan.Streams {
 		i := len(s.connections)
-		s.connections = append(s.connections, &connection{
-			stage: s, number: i, index: number, shared: shared, stream: http2.NewStream(),
-			woken: make(chan time.Duration, 1), pace: newPace(s.load.plan, s.amount, i),
-		})
+		c := s.add(i, number)
+		c.shared, c.stream, c.pace = shared, http2.NewStream(), newPace(s.load.plan, s.amount, i)
 	}
-}
-
-func newShared(s *Stage, number int) *sharedConnection {
-	return &sharedConnection{stage: s, number: number, links: map[*connection]struct{}{}}
 }
 
 // acquire returns an open connection for a request that began at begin, and the time at

@@ -35,14 +35,12 @@ type pageUser struct {
 // addUser adds the connections of a user to the stage.
 func (s *Stage) addUser(number int) {
 	u := &pageUser{stage: s, number: number}
-	for i := range s.load.plan.UserConnections {
-		c := &connection{stage: s, number: number, index: number, user: u, woken: make(chan time.Duration, 1)}
-		if i == 0 {
-			c.pace = newPace(s.load.plan, s.amount, number)
-		}
+	for range s.load.plan.UserConnections {
+		c := s.add(number, number)
+		c.user = u
 		u.connections = append(u.connections, c)
 	}
-	s.connections = append(s.connections, u.connections...)
+	u.connections[0].pace = newPace(s.load.plan, s.amount, number)
 }
 
 // lead loads pages until the stage has no more for the user. c is the first connection.

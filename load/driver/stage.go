@@ -59,12 +59,11 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 		switch {
 		case l.plan.Streams > 0:
 			s.addShared(i)
-			continue
 		case len(l.plan.Pages) > 0:
 			s.addUser(i)
-			continue
+		default:
+			s.add(i, i).pace = newPace(l.plan, amount, i)
 		}
-		s.connections = append(s.connections, &connection{stage: s, number: i, index: i, woken: make(chan time.Duration, 1), pace: newPace(l.plan, amount, i)})
 	}
 	s.waiting.Store(int64(len(s.connections)))
 	s.running.Store(int64(len(s.connections)))
@@ -72,6 +71,13 @@ func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 		s.arrivals = newArrivals(s)
 	}
 	return s
+}
+
+// add adds a connection.
+func (s *Stage) add(number, index int) *connection {
+	c := &connection{stage: s, number: number, index: index, woken: make(chan time.Duration, 1)}
+	s.connections = append(s.connections, c)
+	return c
 }
 
 // Run runs the connections or users share, share+shares, share+2*shares and so on until they end.
