@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 )
 
@@ -33,7 +34,7 @@ func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *r
 		}
 	}
 	for _, obj := range plan.Delete {
-		if err := r.delete(ctx, obj); err != nil {
+		if err := r.delete(ctx, br, obj); err != nil {
 			return nil, err
 		}
 	}
@@ -93,15 +94,15 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 	case apierrors.IsAlreadyExists(err) && !c.Unreadable:
 		return r.existing(ctx, br, refusal)
 	case err == nil || apierrors.IsAlreadyExists(err):
-		if err == nil {
-			r.created.Store(obj.GetUID(), br.UID)
-		}
-		if c.Certificate != nil {
-			r.signed.Store(name, br.UID)
-		}
-		if config, ok := obj.(*corev1.ConfigMap); ok && err == nil && config.Name == manifest.ConfigName(br) {
-			r.configs.Store(br.UID, config)
-		}
+		r.known.change(br.UID, func(s *runState) {
+			ownership.Record(&s.made, obj)
+			if c.Certificate != nil {
+				s.signed[name.Name] = true
+			}
+			if config, ok := obj.(*corev1.ConfigMap); ok && err == nil && config.Name == manifest.ConfigName(br) {
+				s.config = config
+			}
+		})
 		return nil, nil
 	case run.Rejects(err):
 		return refusal, nil
@@ -116,12 +117,11 @@ func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, re
 	if err := r.APIReader.Get(ctx, name, obj); err != nil {
 		return nil, fmt.Errorf("get %s %s: %w", refusal.Kind, name.Name, err)
 	}
-	owner := run.OwnershipOf(obj, br)
-	if owner == run.Foreign || obj.GetLabels()[manifest.LabelRunUID] == "" {
+	relation, err := r.relation(ctx, br, obj)
+	switch {
+	case relation == ownership.Foreign || obj.GetLabels()[manifest.LabelRunUID] == "":
 		return refusal, nil // the cache never has one without labels, which no manager created
-	}
-	recorded, err := r.recorded(ctx, br, obj)
-	if err == nil && (owner != run.Own || !recorded) {
+	case err == nil && relation != ownership.Own:
 		err = errCacheBehind
 	}
 	return nil, err
@@ -138,7 +138,7 @@ func (r *Reconciler) stop(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // delete deletes an object, unless it was replaced by another of the same name.
-func (r *Reconciler) delete(ctx context.Context, obj manifest.Object) error {
+func (r *Reconciler) delete(ctx context.Context, br *v1alpha1.BenchmarkRun, obj manifest.Object) error {
 	name := client.ObjectKeyFromObject(obj)
 	options := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}
 	if uid := obj.GetUID(); uid != "" {
@@ -147,6 +147,6 @@ func (r *Reconciler) delete(ctx context.Context, obj manifest.Object) error {
 	if err := r.Delete(ctx, obj, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %s %s: %w", r.kind(obj), name.Name, err)
 	}
-	r.signed.Delete(name) // if it was a Secret
+	r.known.change(br.UID, func(s *runState) { delete(s.signed, name.Name) }) // if it was a Secret
 	return nil
 }

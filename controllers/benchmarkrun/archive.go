@@ -3,7 +3,6 @@ package benchmarkrun
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -19,63 +18,44 @@ import (
 // attemptTimeout limits one attempt to store a whole result in a bucket, or to delete it from there.
 const attemptTimeout = 30 * time.Second
 
-// upload is the state of storing a whole result, or of deleting it. Attempts run in the background: a bucket that
-// doesn't answer must not keep other runs waiting.
-type upload struct {
-	mu    sync.Mutex
-	state run.Upload
-	stop  context.CancelFunc // of the attempt that is running
-}
-
-// begin reports whether an attempt may begin: none is running. Then it is, until stop is called.
-func (u *upload) begin(stop context.CancelFunc) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.state.Running {
-		return false
-	}
-	u.state.Running, u.stop = true, stop
-	return true
-}
-
-// cancel makes an attempt that is running fail soon.
-func (u *upload) cancel() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.stop != nil {
-		u.stop()
-	}
-}
-
-func (u *upload) end(err error, at time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.state, u.stop = run.Upload{Err: err, At: at, Final: errors.Is(err, bucket.ErrOther) || errors.Is(err, bucket.ErrNotConfigured)}, nil
-}
-
-func (u *upload) observe() *run.Upload {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	state := u.state
-	return &state
-}
-
 // attempt runs an attempt in the background, unless one is running. Its end triggers a reconciliation of the run.
-func (r *Reconciler) attempt(ctx context.Context, of *sync.Map, uid types.UID, do func(context.Context) error) {
-	begun, _ := of.LoadOrStore(uid, &upload{})
-	u := begun.(*upload)
+func (r *Reconciler) attempt(ctx context.Context, uid types.UID, of func(*runState) **attempts, do func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
-	if !u.begin(cancel) {
+	var begun *attempts
+	r.known.change(uid, func(s *runState) {
+		known := of(s)
+		if *known == nil {
+			*known = &attempts{}
+		}
+		if a := *known; !a.last.Running {
+			begun, a.last.Running, a.stop = a, true, cancel
+		}
+	})
+	if begun == nil {
 		cancel()
 		return
 	}
 	go func() {
 		defer cancel()
-		u.end(do(ctx), r.Clock.Now())
+		err := do(ctx)
+		r.known.mu.Lock()
+		begun.stop = nil
+		begun.last = run.Upload{Err: err, At: r.Clock.Now(), Final: errors.Is(err, bucket.ErrOther) || errors.Is(err, bucket.ErrNotConfigured)}
+		r.known.mu.Unlock()
 		if r.uploaded != nil {
 			r.uploaded <- event.TypedGenericEvent[types.UID]{Object: uid}
 		}
 	}()
+}
+
+// attempted returns the state of the attempts of a run, or nil if none was made.
+func (r *Reconciler) attempted(uid types.UID, of func(*runState) **attempts) (last *run.Upload) {
+	r.known.change(uid, func(s *runState) {
+		if a := *of(s); a != nil {
+			last = new(a.last)
+		}
+	})
+	return last
 }
 
 // observeBucket reads which bucket the whole result goes to, and how far it is.
@@ -88,19 +68,17 @@ func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 		return
 	}
 	o.Bucket = &run.Bucket{Location: location, Prefix: bucket.Prefix(br.Namespace, br.Name, string(br.UID))}
-	if begun, ok := r.uploads.Load(br.UID); ok {
-		o.Upload = begun.(*upload).observe()
-	}
+	o.Upload = r.attempted(br.UID, uploads)
 }
 
 // upload keeps an artifact until its whole result is stored, and begins an attempt if the plan says so.
 func (r *Reconciler) upload(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) {
-	r.unstored.Store(br.UID, plan.Upload)
+	r.known.change(br.UID, func(s *runState) { s.unstored = plan.Upload })
 	if !plan.Attempt {
 		return
 	}
 	whole, namespace, log := plan.Upload.Whole, br.Namespace, ctrl.LoggerFrom(ctx)
-	r.attempt(ctx, &r.uploads, br.UID, func(ctx context.Context) error {
+	r.attempt(ctx, br.UID, uploads, func(ctx context.Context) error {
 		err := r.Buckets.Put(ctx, namespace, whole.Key, whole.Data)
 		if err != nil {
 			log.Info("Failed to store the whole result", "error", err.Error())

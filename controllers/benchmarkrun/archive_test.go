@@ -202,11 +202,7 @@ func TestReconcileArchivesWhateverIsKilled(t *testing.T) {
 
 // forgets makes the reconciler forget what a new manager doesn't know.
 func (b *bench) forgets() {
-	b.configs.Clear()
-	b.created.Clear()
-	b.unstored.Clear()
-	b.uploads.Clear()
-	b.reclaims.Clear()
+	b.known = knownRuns{}
 }
 
 // TestReconcileFindsItsObjectAgain kills the manager when the object is stored and nothing knows it.

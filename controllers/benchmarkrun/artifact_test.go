@@ -91,8 +91,7 @@ func TestReconcileStoresWhateverIsKilled(t *testing.T) {
 			if b.sessions.released {
 				t.Error("the pods were released before the verdict was written")
 			}
-			b.configs.Clear()
-			b.created.Clear()
+			b.known = knownRuns{}
 			if test.podsGone {
 				b.sessions.observation = session.Observation{}
 			}
@@ -281,7 +280,7 @@ func TestReconcileStoresAnArtifactThatWasRefused(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			b.attempt()
-			if _, kept := b.unstored.Load(b.run.UID); kept {
+			if b.known.get(b.run.UID).unstored != nil {
 				t.Error("the artifact is kept in memory")
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/ownership"
 )
 
 // child reads an object of the run into obj and returns it. It returns nil if there is none, or if
@@ -21,39 +22,42 @@ func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.Ben
 func childFrom[T client.Object](ctx context.Context, r *Reconciler, from client.Reader, br *v1alpha1.BenchmarkRun, o *run.Observed, name string, obj T) (T, error) {
 	key := types.NamespacedName{Namespace: br.Namespace, Name: name}
 	found, err := r.read(ctx, from, key, obj)
-	if err == nil && !found && run.Expects(br, obj) {
+	if err == nil && !found && ownership.Expects(br, obj) {
 		// A cache that was filled by an API server that is behind may lack it.
 		found, err = r.read(ctx, r.APIReader, key, obj)
 	}
-	if !found || !o.Owns(br, r.kind(obj), obj) {
-		var none T
+	var none T
+	if !found || err != nil {
 		return none, err
 	}
-	recorded, err := r.recorded(ctx, br, obj)
-	if !recorded {
-		if err == nil {
-			o.Unrecorded = append(o.Unrecorded, run.Leftover{Kind: r.kind(obj), Object: obj})
-		}
-		var none T
+	if own, err := r.owns(ctx, br, o, obj); !own || err != nil {
 		return none, err
 	}
 	return obj, nil
 }
 
-// recorded reports whether an object that names the run as its owner is one that a manager created
-// and recorded. Owner references and labels don't show that: anybody who may create pods can write
-// them. A manager that is killed between the creation and the status leaves an unrecorded object,
-// which is created again. Before that is decided, the run is read past the cache.
-func (r *Reconciler) recorded(ctx context.Context, br *v1alpha1.BenchmarkRun, obj client.Object) (bool, error) {
-	if _, created := r.created.Load(obj.GetUID()); created || run.Recorded(br, obj) {
-		return true, nil
+// owns reports whether an object with a child's name is the run's own. Else it notes the object.
+func (r *Reconciler) owns(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed, obj client.Object) (bool, error) {
+	relation, err := r.relation(ctx, br, obj)
+	if err == nil && relation != ownership.Own {
+		o.Strays = append(o.Strays, run.Stray{Relation: relation, Kind: r.kind(obj), Object: obj})
+	}
+	return err == nil && relation == ownership.Own, err
+}
+
+// relation returns the relation of an object to a run. A manager that is killed between the creation and the status leaves
+// an unrecorded object. Before that is decided, the run is read past the cache.
+func (r *Reconciler) relation(ctx context.Context, br *v1alpha1.BenchmarkRun, obj client.Object) (ownership.Relation, error) {
+	relation := ownership.Of(br, r.known.get(br.UID).made, obj)
+	if relation != ownership.Unrecorded {
+		return relation, nil
 	}
 	live := &v1alpha1.BenchmarkRun{}
 	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(br), live); err != nil {
-		return false, fmt.Errorf("get the run past the cache: %w", err)
+		return relation, fmt.Errorf("get the run past the cache: %w", err)
 	}
 	if live.ResourceVersion != br.ResourceVersion {
-		return false, errCacheBehind
+		return relation, errCacheBehind
 	}
-	return false, nil
+	return relation, nil
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -179,37 +178,14 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	err := r.Get(ctx, name, br)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero() && !state.HasFinalizer(br):
-		if uid, known := r.uids.LoadAndDelete(name); known {
-			r.Sessions.Forget(string(uid.(types.UID)))
-			r.configs.Delete(uid)
-			r.nodes.Delete(uid)
-			r.unstored.Delete(uid)
-			r.uploads.Delete(uid)
-			r.reclaims.Delete(uid)
-			r.names.Delete(uid)
-			for _, made := range []*sync.Map{&r.signed, &r.created} {
-				made.Range(func(key, owner any) bool {
-					if owner == uid {
-						made.Delete(key)
-					}
-					return true
-				})
-			}
+		for _, uid := range r.known.forget(name) {
+			r.Sessions.Forget(string(uid))
 		}
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get the run: %w", err)
 	}
-	r.uids.Store(name, br.UID)
-	r.names.Store(br.UID, name)
-	if state.IsOver(br) {
-		r.configs.Delete(br.UID)
-		r.nodes.Delete(br.UID)
-		r.unstored.Delete(br.UID)
-		if br.DeletionTimestamp.IsZero() { // else reclaim waits for the end of the upload
-			r.uploads.Delete(br.UID)
-		}
-	}
+	r.known.see(br, name)
 	return br, nil
 }
 
@@ -229,7 +205,7 @@ func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, obser
 		r.Metrics.ArtifactFailed(metrics.KindBenchmarkRun, err)
 	}
 	if err != nil || refusal != nil {
-		r.unstored.Store(br.UID, plan.Store)
+		r.known.change(br.UID, func(s *runState) { s.unstored = plan.Store })
 	}
 	if err != nil {
 		plan.Retry(err)

@@ -16,8 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run/pods"
-	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -74,45 +73,33 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 		if client.IgnoreNotFound(err) != nil {
 			return manager.Identity{}, fmt.Errorf("get run %s: %w", runName, err)
 		}
-		if identity, ok := identityIn(&br, &pod); err == nil && ok {
-			return identity, i.checkUnique(ctx, &br, &pod, identity)
+		if err != nil {
+			continue
+		}
+		switch role, index := ownership.Speaker(&br, &pod); role {
+		case ownership.Target:
+			return identity(&br, &pod, sessionpb.Role_ROLE_AGENT, 0), nil
+		case ownership.Client:
+			return identity(&br, &pod, sessionpb.Role_ROLE_CLIENT, index), i.checkUnique(ctx, &br, &pod, index)
 		}
 	}
 	return manager.Identity{}, fmt.Errorf("%w: pod %s does not belong to an active run", manager.ErrForbidden, name)
 }
 
-// identityIn returns the identity of a pod in a run, or false if it may not speak for the run.
-func identityIn(br *v1alpha1.BenchmarkRun, pod *corev1.Pod) (manager.Identity, bool) {
-	if br.Status.Children == nil || !state.IsAdmitted(br) || state.IsFinished(br) || !br.DeletionTimestamp.IsZero() {
-		return manager.Identity{}, false
-	}
-	identity := manager.Identity{Run: string(br.UID), Pod: pod.Name, PodUID: string(pod.UID), Node: pod.Spec.NodeName}
-	if manifest.IsTarget(br, pod) {
-		identity.Role = sessionpb.Role_ROLE_AGENT
-		return identity, true
-	}
-	index, ok := manifest.ClientIndex(br, br.Status.Children.ClientJobUID, pod)
-	identity.Role, identity.Index = sessionpb.Role_ROLE_CLIENT, index
-	return identity, ok
+func identity(br *v1alpha1.BenchmarkRun, pod *corev1.Pod, role sessionpb.Role, index int) manager.Identity {
+	return manager.Identity{Run: string(br.UID), Pod: pod.Name, PodUID: string(pod.UID), Node: pod.Spec.NodeName, Role: role, Index: index}
 }
 
-// checkUnique refuses a client if another pod claims its index. The Job controller creates one pod for
-// each index, so somebody else created one of the two, and nothing shows which.
-func (i *Identifier) checkUnique(ctx context.Context, br *v1alpha1.BenchmarkRun, pod *corev1.Pod, identity manager.Identity) error {
-	if identity.Role != sessionpb.Role_ROLE_CLIENT {
-		return nil
-	}
+// checkUnique refuses a client that has a twin.
+func (i *Identifier) checkUnique(ctx context.Context, br *v1alpha1.BenchmarkRun, pod *corev1.Pod, index int) error {
 	var others corev1.PodList
 	if err := i.Client.List(ctx, &others, client.InNamespace(br.Namespace), client.UnsafeDisableDeepCopy, client.MatchingLabels{
-		manifest.LabelRunUID: string(br.UID), batchv1.JobCompletionIndexAnnotation: strconv.Itoa(identity.Index),
+		manifest.LabelRunUID: string(br.UID), batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index),
 	}); err != nil {
-		return fmt.Errorf("list the pods of client %d: %w", identity.Index, err)
+		return fmt.Errorf("list the pods of client %d: %w", index, err)
 	}
-	for n := range others.Items {
-		other := &others.Items[n]
-		if _, ok := manifest.ClientIndex(br, br.Status.Children.ClientJobUID, other); ok && other.UID != pod.UID && !pods.Ended(other) {
-			return fmt.Errorf("%w: pods %s and %s both claim to be client %d", manager.ErrForbidden, pod.Name, other.Name, identity.Index)
-		}
+	if twin := ownership.Twin(br, pod, index, others.Items); twin != "" {
+		return fmt.Errorf("%w: pods %s and %s both claim to be client %d", manager.ErrForbidden, pod.Name, twin, index)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -118,8 +119,7 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 		return
 	}
 	r.observeBucket(br, o)
-	if unstored, ok := r.unstored.Load(br.UID); ok {
-		o.Unstored = unstored.(*run.Storage)
+	if o.Unstored = r.known.get(br.UID).unstored; o.Unstored != nil {
 		return
 	}
 	o.Series = r.Sessions.Series(uid)
@@ -148,7 +148,7 @@ func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkR
 		if o.Job == nil {
 			continue // not a client: its Job is another's or gone
 		}
-		index, ok := manifest.ClientIndex(br, string(o.Job.UID), pod)
+		index, ok := ownership.ClientOf(br, string(o.Job.UID), pod)
 		if first := o.Clients[index]; ok && (first == nil || pod.CreationTimestamp.Before(&first.CreationTimestamp)) {
 			o.Clients[index] = pod
 		}
@@ -178,8 +178,8 @@ func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	if name == "" || r.nodesForbidden.Load() {
 		return nil
 	}
-	if known, ok := r.nodes.Load(br.UID); ok && known.(*targetNode).name == name {
-		o.Node = known.(*targetNode).node
+	if known := r.known.get(br.UID).node; known != nil && known.name == name {
+		o.Node = known.node
 		return nil
 	}
 	node := &corev1.Node{}
@@ -195,6 +195,6 @@ func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun,
 	if found {
 		o.Node = node
 	}
-	r.nodes.Store(br.UID, &targetNode{name, o.Node})
+	r.known.change(br.UID, func(s *runState) { s.node = &targetNode{name, o.Node} })
 	return nil
 }

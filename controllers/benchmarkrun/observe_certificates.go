@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/ownership"
 )
 
 // +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;list;watch;create;delete
@@ -30,7 +31,7 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 	for _, c := range manifest.Certificates(br) {
 		name := types.NamespacedName{Namespace: br.Namespace, Name: c.Secret}
 		if c.Spec.IssuerRef == nil {
-			_, o.Signed[c.Secret] = r.signed.Load(name)
+			o.Signed[c.Secret] = r.known.get(br.UID).signed[c.Secret]
 			continue
 		}
 		issued := &unstructured.Unstructured{}
@@ -57,8 +58,8 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 
 func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed, issued *unstructured.Unstructured) error {
 	name := issued.GetName()
-	if !o.Owns(br, "Certificate", issued) {
-		return nil
+	if own, err := r.owns(ctx, br, o, issued); !own || err != nil {
+		return err
 	}
 	if r.WatchCertificates != nil {
 		if err := r.WatchCertificates(); err != nil {
@@ -68,7 +69,7 @@ func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, 
 	}
 	o.Issued[name] = issued
 	if issued.GetDeletionTimestamp() != nil {
-		o.Leftover = &run.Leftover{Kind: "Certificate", Object: issued}
+		o.Strays = append(o.Strays, run.Stray{Relation: ownership.Own, Kind: "Certificate", Object: issued})
 		return nil
 	}
 	if run.IsIssued(issued) {

@@ -34,16 +34,19 @@ func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRu
 		o.Config = &corev1.ConfigMap{ObjectMeta: cached.ObjectMeta}
 		return nil
 	}
-	if kept, ok := r.configs.Load(br.UID); ok && kept.(*corev1.ConfigMap).ResourceVersion == cached.ResourceVersion {
-		o.Config = kept.(*corev1.ConfigMap)
+	if kept := r.known.get(br.UID).config; kept != nil && kept.ResourceVersion == cached.ResourceVersion {
+		o.Config = kept
 		return nil
 	}
 	config := &corev1.ConfigMap{}
 	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(cached), config)
-	if err != nil || !found || !o.Owns(br, "ConfigMap", config) {
+	if err != nil || !found {
 		return err
 	}
-	r.configs.Store(br.UID, config)
+	if own, err := r.owns(ctx, br, o, config); !own || err != nil {
+		return err
+	}
+	r.known.change(br.UID, func(s *runState) { s.config = config })
 	o.Config = config
 	return nil
 }

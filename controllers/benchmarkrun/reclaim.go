@@ -27,13 +27,13 @@ func (r *Reconciler) observeReclaim(ctx context.Context, br *v1alpha1.BenchmarkR
 	}
 	if o.Upload != nil && o.Upload.Running {
 		o.Reclaim.Uploading = true
-		if begun, ok := r.uploads.Load(br.UID); ok {
-			begun.(*upload).cancel()
-		}
+		r.known.change(br.UID, func(s *runState) {
+			if s.upload != nil && s.upload.stop != nil {
+				s.upload.stop() // it fails soon
+			}
+		})
 	}
-	if begun, ok := r.reclaims.Load(br.UID); ok {
-		o.Reclaim.Attempt = begun.(*upload).observe()
-	}
+	o.Reclaim.Attempt = r.attempted(br.UID, reclaims)
 	live := &v1alpha1.BenchmarkRun{}
 	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(br), live)
 	if err == nil && found && live.UID == br.UID && live.Status.Artifact != nil {
@@ -49,7 +49,7 @@ func (r *Reconciler) reclaim(ctx context.Context, br *v1alpha1.BenchmarkRun, obj
 		location = object.Bucket
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("prefix", prefix)
-	r.attempt(ctx, &r.reclaims, br.UID, func(ctx context.Context) error {
+	r.attempt(ctx, br.UID, reclaims, func(ctx context.Context) error {
 		n, err := r.Buckets.Reclaim(ctx, namespace, location, prefix)
 		if err != nil {
 			log.Info("Failed to delete the objects of a deleted run", "error", err.Error())

@@ -106,7 +106,7 @@ func TestReconcileDeletesObjectsWithTheirRun(t *testing.T) {
 		t.Errorf("event %q", event)
 	}
 	b.gone() // as after the event of the deletion
-	if _, known := b.reclaims.Load(b.run.UID); known {
+	if b.attempted(b.run.UID, reclaims) != nil {
 		t.Error("the manager still knows the run")
 	}
 }
@@ -277,7 +277,7 @@ func TestReconcileWaitsForAnUpload(t *testing.T) {
 			t.Fatal("the run is gone before its upload has ended")
 		}
 	}
-	if _, begun := b.reclaims.Load(b.run.UID); begun {
+	if b.attempted(b.run.UID, reclaims) != nil {
 		t.Error("objects are deleted before the upload has ended")
 	}
 	close(stopped)

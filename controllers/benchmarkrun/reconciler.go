@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -89,36 +87,12 @@ type Reconciler struct {
 	// run which was not admitted.
 	lanes lanes
 	freed chan event.TypedGenericEvent[string]
-	// created holds the UIDs of the pods and Jobs that this manager has created, with their runs'
-	// UIDs: the status may not record them yet.
-	created sync.Map
+	// known holds what this manager knows of each run.
+	known knownRuns
 	// nodesForbidden reports that the API server has refused to show a node.
 	nodesForbidden atomic.Bool
-	// uids holds the UIDs of known runs, to forget the sessions of deleted ones.
-	uids sync.Map
-	// names holds their names by their UIDs.
-	names sync.Map
-	// signed holds the names of the Secrets that this manager has made, with their runs' UIDs.
-	signed sync.Map
-	// configs holds the ConfigMaps of active runs, by the runs' UIDs: the cache has no content.
-	configs sync.Map
-	// unstored holds artifacts that could not be created yet, by the runs' UIDs.
-	unstored sync.Map
-	// uploads holds the uploads of whole results, by the runs' UIDs. uploaded carries the UIDs of runs after each
-	// attempt. It may be nil.
-	uploads  sync.Map
+	// uploaded carries the UIDs of runs after each attempt to store or to delete a whole result. It may be nil.
 	uploaded chan event.TypedGenericEvent[types.UID]
-	// reclaims holds the deletions of the objects of deleted runs, by the runs' UIDs. Their attempts are sent to
-	// uploaded, too.
-	reclaims sync.Map
-	// nodes holds the targetNodes of active runs, by the runs' UIDs.
-	nodes sync.Map
-}
-
-// targetNode is the node of a run's target as it was read, or nil if it was not found.
-type targetNode struct {
-	name string
-	node *corev1.Node
 }
 
 // errCacheBehind reports that what was observed is older than what the API server or this manager knows.

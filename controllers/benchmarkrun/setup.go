@@ -102,8 +102,8 @@ func (r *Reconciler) first(runs cache.Cache) source.Source {
 }
 
 func (r *Reconciler) runOfSession(_ context.Context, uid types.UID) []reconcile.Request {
-	if name, known := r.names.Load(uid); known {
-		return []reconcile.Request{{NamespacedName: name.(types.NamespacedName)}}
+	if name := r.known.get(uid).name; name.Name != "" {
+		return []reconcile.Request{{NamespacedName: name}}
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ const (
 	// caFile is the key in the run's ConfigMap, and the file, of the CA bundle for the manager.
 	caFile = "ca.crt"
 
-	// serviceAccount is the service account of a run's pods.
-	serviceAccount = "default"
+	// ServiceAccount is the service account of a run's pods.
+	ServiceAccount = "default"
 
 	identityVolume = "identity"
 	identityFolder = "/var/run/assay"
@@ -72,7 +72,7 @@ func podDeadline(run *v1alpha1.BenchmarkRun) int64 {
 func podSpec(restricted bool) corev1.PodSpec {
 	spec := corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
-		ServiceAccountName:            serviceAccount,
+		ServiceAccountName:            ServiceAccount,
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To(int64(terminationGracePeriod)),

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -76,9 +77,13 @@ func TestTheDeadline(t *testing.T) {
 			meta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionSucceeded).Reason = v1alpha1.ReasonStarting
 			return s
 		}(), v1alpha1.ReasonDeadlineExceeded, []string{"Starting"}},
-		"while the result is stored":    {overdueScene().storing(time.Minute), "", nil},
-		"the result can't be stored":    {overdueScene().storing(storeTimeout + time.Second), v1alpha1.ReasonArtifactNotStored, []string{"was not stored 5m0s after that"}},
-		"while an earlier pod is there": {func() *scene { s := overdueScene(); s.o.Leftover = &Leftover{"Pod", s.o.Target}; return s }(), v1alpha1.ReasonDeadlineExceeded, nil},
+		"while the result is stored": {overdueScene().storing(time.Minute), "", nil},
+		"the result can't be stored": {overdueScene().storing(storeTimeout + time.Second), v1alpha1.ReasonArtifactNotStored, []string{"was not stored 5m0s after that"}},
+		"while an earlier pod is there": {func() *scene {
+			s := overdueScene()
+			s.o.Strays = []Stray{{ownership.EarlierRun, "Pod", s.o.Target}}
+			return s
+		}(), v1alpha1.ReasonDeadlineExceeded, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

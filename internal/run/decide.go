@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -39,10 +40,8 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		p.suspend()
 	case !state.IsAdmitted(run) && !o.Position.Free:
 		p.queue()
-	case len(o.Unrecorded) > 0 && !o.Collected(loadplan.Replicas(&run.Spec)):
-		p.replace()
-	case o.Leftover != nil:
-		p.awaitLeftover()
+	case o.isObstructed() && !(state.IsAdmitted(run) && o.Collected(loadplan.Replicas(&run.Spec))):
+		p.clear()
 	default:
 		p.admit()
 		if f := p.failure(); f != nil {
@@ -86,8 +85,10 @@ func Interrupted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time, err err
 // its totals, nothing that happens to the pods can prevent it, only that they can't be stored.
 func (p *planner) failure() *Failure {
 	run, o, now := p.run, p.observed, p.now
-	if o.Conflict != "" {
-		return conflict(o.Conflict)
+	for i := range o.Strays {
+		if s := &o.Strays[i]; s.Relation == ownership.Foreign {
+			return conflict(s.name())
+		}
 	}
 	if f := overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
 		return f
@@ -132,9 +133,9 @@ func (p *planner) queue() {
 	p.state(v1alpha1.ReasonQueued, message, nil)
 }
 
-// replace deletes objects that the run hasn't recorded, so that they are created again. None of
-// their pods has spoken for the run: a pod may do so only once its object is recorded.
-func (p *planner) replace() {
+// clear deletes the objects whose names the run needs, and waits until they are gone. No pod of an object that the run
+// hasn't recorded has spoken for it: a pod may do so only once its object is recorded.
+func (p *planner) clear() {
 	if state.IsAdmitted(p.run) {
 		if f := p.failure(); f != nil {
 			p.fail(f)
@@ -142,40 +143,36 @@ func (p *planner) replace() {
 		}
 		p.requeueAt(judgedAt(p.run, p.observed))
 	}
-	for i := range p.observed.Unrecorded {
-		if p.awaitDeletion(&p.observed.Unrecorded[i], "that the run has not recorded"); p.Status.CompletionTime != nil {
+	for i := range p.observed.Strays {
+		if s := &p.observed.Strays[i]; s.Relation != ownership.Foreign {
+			p.awaitDeletion(s)
+		}
+		if p.Status.CompletionTime != nil {
 			return
 		}
 	}
 }
 
-// awaitLeftover waits until an object is gone that is older than the run, or than its suspension.
-func (p *planner) awaitLeftover() {
-	left := p.observed.Leftover
-	if f := overdue(p.run, p.observed, p.now); f != nil && state.IsAdmitted(p.run) {
-		p.fail(f)
-	} else if OwnershipOf(left.Object, p.run) == Own {
-		p.awaitDeletion(left, "from before the run's suspension")
-	} else {
-		p.awaitDeletion(left, "of an earlier run")
-	}
+// origins says of which origin an object is whose name a run needs.
+var origins = map[ownership.Relation]string{
+	ownership.Own: "from before the run's suspension", ownership.EarlierRun: "of an earlier run", ownership.Unrecorded: "that the run has not recorded",
 }
 
-// awaitDeletion deletes an object whose name the run needs, and waits until it is gone. The run ends if
-// that takes too long: it is first in its lane, so that others wait for it.
-func (p *planner) awaitDeletion(of *Leftover, which string) {
-	p.delete(of.Object)
-	name := of.Kind + " " + of.Object.GetName()
-	if since := deletedSince(of.Object); !since.IsZero() {
+// awaitDeletion deletes an object, and waits until it is gone. The run ends if that takes too long: it is first in its
+// lane, so that others wait for it.
+func (p *planner) awaitDeletion(s *Stray) {
+	p.delete(s.Object)
+	what := s.name() + " " + origins[s.Relation]
+	if since := deletedSince(s.Object); !since.IsZero() {
 		end := p.observed.Leadership.deadline(since, lane.ReleaseTimeout)
 		if !p.now.Before(end) {
-			p.fail(failuref(v1alpha1.ReasonNameConflict, "%s %s still exists %ds after its deletion.%s Give the run another name, or see why the object isn't deleted.",
-				name, which, int(lane.ReleaseTimeout.Seconds()), finalizers(of.Object)))
+			p.fail(failuref(v1alpha1.ReasonNameConflict, "%s still exists %ds after its deletion.%s Give the run another name, or see why the object isn't deleted.",
+				what, int(lane.ReleaseTimeout.Seconds()), finalizers(s.Object)))
 			return
 		}
 		p.requeueAt(end)
 	}
-	message := fmt.Sprintf("Waiting for the deletion of %s %s.", name, which)
+	message := fmt.Sprintf("Waiting for the deletion of %s.", what)
 	if !state.IsAdmitted(p.run) {
 		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
@@ -144,7 +145,7 @@ func TestDecideFailsARun(t *testing.T) {
 		says   string
 	}{
 		"deadline":       {func(s *scene) { s.run.Spec.ActiveDeadlineSeconds = ptr.To(int32(9)) }, v1alpha1.ReasonDeadlineExceeded, "spec.activeDeadlineSeconds"},
-		"conflict":       {func(s *scene) { s.o.Conflict = "Pod run-target" }, v1alpha1.ReasonNameConflict, "Pod run-target"},
+		"conflict":       {func(s *scene) { s.o.Strays = []Stray{{ownership.Foreign, "Pod", s.o.Target}} }, v1alpha1.ReasonNameConflict, "Pod run-target"},
 		"target deleted": {func(s *scene) { s.o.Target.DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonTargetLost, "deleted"},
 		"target gone":    {func(s *scene) { s.o.Target, s.run.Status.Target = nil, &v1alpha1.TargetStatus{Node: "node"} }, v1alpha1.ReasonTargetLost, "deleted"},
 		"target crashed": {func(s *scene) {

@@ -4,10 +4,11 @@
 //
 // The packages below it, from the bottom up:
 //
-//	state   what the status says of a run, and its course
-//	pods    what a pod shows by itself: whether it starts, how it ended, whether it was evicted
-//	inputs  what a run takes from the user's ConfigMaps
-//	lane    the queue: which run may start
+//	state      what the status says of a run, and its course
+//	pods       what a pod shows by itself: whether it starts, how it ended, whether it was evicted
+//	inputs     what a run takes from the user's ConfigMaps
+//	ownership  which objects are the run's, and which pods speak for it
+//	lane       the queue: which run may start
 //
 // The files here are layers. Each uses only files of its own layer and of those above:
 //

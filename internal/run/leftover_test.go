@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/ownership"
 )
 
 // inTheWay returns a scene of a run that is first in its lane, and a pod with the name of its target.
@@ -20,7 +21,7 @@ func inTheWay(owner types.UID, changes ...func(*corev1.Pod)) (*scene, *corev1.Po
 	s := fresh()
 	s.run.Status = v1alpha1.BenchmarkRunStatus{}
 	s.o.Position = lane.Position{Free: true}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "run-target", OwnerReferences: []metav1.OwnerReference{
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "run-target", UID: "planted", OwnerReferences: []metav1.OwnerReference{
 		{APIVersion: "assay.dev/v1alpha1", Kind: "BenchmarkRun", Name: "run", UID: owner, Controller: ptr.To(true)},
 	}}}
 	for _, change := range changes {
@@ -58,11 +59,7 @@ func TestDecideWaitsForADeletionAndNotForEver(t *testing.T) {
 		for kind, owner := range map[string]types.UID{"of an earlier run": "earlier", "that the run has not recorded": "uid"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				s, pod := inTheWay(owner, test.change)
-				if kind == "of an earlier run" {
-					s.o.Leftover = &Leftover{"Pod", pod}
-				} else {
-					s.o.Unrecorded = []Leftover{{"Pod", pod}}
-				}
+				s.o.Strays = []Stray{{ownership.Of(s.run, v1alpha1.ChildrenStatus{}, pod), "Pod", pod}}
 				p := s.decide()
 				if diff := cmp.Diff(test.deletes, names(p.Delete)); diff != "" {
 					t.Errorf("deletes (-want +got):\n%s", diff)
@@ -83,7 +80,7 @@ func TestDecideWaitsForADeletionAndNotForEver(t *testing.T) {
 // busy at the same time.
 func TestDecideDeletesNothingWhileItWaitsForItsLane(t *testing.T) {
 	s, pod := inTheWay("uid")
-	s.o.Unrecorded = []Leftover{{"Pod", pod}}
+	s.o.Strays = []Stray{{ownership.Unrecorded, "Pod", pod}}
 	s.o.Position = lane.Position{Ahead: 1, Held: true, HeldUntil: now.Add(30 * time.Second)}
 	p := s.decide()
 	if len(p.Delete) > 0 || p.RequeueAfter != 30*time.Second+time.Millisecond {
@@ -97,7 +94,7 @@ func TestDecideDeletesNothingWhileItWaitsForItsLane(t *testing.T) {
 // TestDecideReplacesWhatAnAdmittedRunHasNotRecorded has a manager find a target of a run that its status doesn't record.
 func TestDecideReplacesWhatAnAdmittedRunHasNotRecorded(t *testing.T) {
 	s := newScene()
-	s.o.Unrecorded = []Leftover{{"Pod", s.o.Target}}
+	s.o.Strays = []Stray{{ownership.Unrecorded, "Pod", s.o.Target}}
 	s.o.Target, s.o.Sessions = nil, fresh().o.Sessions
 	const want = "Waiting for the deletion of Pod run-target that the run has not recorded."
 	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonQueued || !strings.Contains(got.Message, want) {

@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
@@ -95,15 +96,8 @@ type Observed struct {
 	// Node is the target's node. It is read only when NeedsNode says so.
 	Node *corev1.Node
 
-	// Conflict names an object that the run needs and somebody else owns.
-	Conflict string
-	// Leftover is an object that will soon be gone, of an earlier run of the same name or of this run
-	// before its suspension, or nil.
-	Leftover *Leftover
-	// Unrecorded holds objects with the names of the target's pod and the clients' Job, and with the
-	// run as their owner, that the run's status doesn't record. Somebody else created them, or a
-	// manager that was killed before it could record them.
-	Unrecorded []Leftover
+	// Strays are objects with the names of the run's children that it can't use.
+	Strays []Stray
 	// Refusal is the object of the plan that could not be created, if there was one.
 	Refusal *Refusal
 }
@@ -140,11 +134,15 @@ type Reclaim struct {
 	Attempt *Upload
 }
 
-// Leftover is an object with the name of a run's child that must be deleted before the run starts.
-type Leftover struct {
+// Stray is an object with the name of a run's child that the run can't use: one that isn't its own, or its own from before
+// its suspension.
+type Stray struct {
+	ownership.Relation
 	Kind   string
 	Object manifest.Object
 }
+
+func (s *Stray) name() string { return s.Kind + " " + s.Object.GetName() }
 
 // Refusal is an object that the API server did not accept. Err is why: somebody else owns an object
 // of that name, the kind is unknown, or the object is forbidden or invalid.
@@ -161,29 +159,27 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s was rejected by the API server: %s", r.name(), r.Err)
 }
 
-// Owns reports whether the run owns an object with a child's name. Else it records that.
-func (o *Observed) Owns(run *v1alpha1.BenchmarkRun, kind string, obj manifest.Object) bool {
-	owner := OwnershipOf(obj, run)
-	switch owner {
-	case EarlierRun:
-		o.Leftover = &Leftover{kind, obj}
-	case Foreign:
-		o.Conflict = kind + " " + obj.GetName()
-	}
-	return owner == Own
-}
-
 // NoteDeletions records the children of a run that are being deleted.
 func (o *Observed) NoteDeletions() {
-	if o.Config != nil && !o.Config.DeletionTimestamp.IsZero() {
-		o.Leftover = &Leftover{"ConfigMap", o.Config}
+	note := func(kind string, obj manifest.Object) {
+		if !obj.GetDeletionTimestamp().IsZero() {
+			o.Strays = append(o.Strays, Stray{ownership.Own, kind, obj})
+		}
 	}
-	if o.Target != nil && !o.Target.DeletionTimestamp.IsZero() {
-		o.Leftover = &Leftover{"Pod", o.Target}
+	if o.Config != nil {
+		note("ConfigMap", o.Config)
 	}
-	if o.Job != nil && !o.Job.DeletionTimestamp.IsZero() {
-		o.Leftover = &Leftover{"Job", o.Job}
+	if o.Target != nil {
+		note("Pod", o.Target)
 	}
+	if o.Job != nil {
+		note("Job", o.Job)
+	}
+}
+
+// isObstructed reports whether the run has to wait for the deletion of an object whose name it needs.
+func (o *Observed) isObstructed() bool {
+	return slices.ContainsFunc(o.Strays, func(s Stray) bool { return s.Relation != ownership.Foreign })
 }
 
 // Collected reports whether every client has sent its totals.

@@ -1,11 +1,9 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -90,12 +89,7 @@ const (
 func (p *Plan) Record(objects ...manifest.Object) {
 	children := ptr.Deref(p.Status.Children, v1alpha1.ChildrenStatus{})
 	for _, obj := range objects {
-		switch obj.(type) {
-		case *corev1.Pod:
-			children.TargetPodUID = cmp.Or(string(obj.GetUID()), children.TargetPodUID)
-		case *batchv1.Job:
-			children.ClientJobUID = cmp.Or(string(obj.GetUID()), children.ClientJobUID)
-		}
+		ownership.Record(&children, obj)
 	}
 	if children != (v1alpha1.ChildrenStatus{}) {
 		p.Status.Children = &children

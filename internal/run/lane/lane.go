@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
 )
@@ -136,10 +136,7 @@ func HasLeft(run *v1alpha1.BenchmarkRun, now time.Time) bool {
 // OwnerOf returns the run that recorded a pod or the pod's Job, or nil.
 func OwnerOf(pod *corev1.Pod, runs []*v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	for _, run := range runs {
-		if pod.Namespace != run.Namespace || run.Status.Children == nil {
-			continue
-		}
-		if _, isClient := manifest.ClientIndex(run, run.Status.Children.ClientJobUID, pod); isClient || manifest.IsTarget(run, pod) {
+		if role, _ := ownership.RoleOf(run, pod); role != ownership.None {
 			return run
 		}
 	}
