@@ -28,7 +28,7 @@ type election struct {
 }
 
 func (e *election) bind(flags *flag.FlagSet) {
-	flags.BoolVar(&e.enabled, "leader-elect", true, "Elect a leader among several managers. Only the leader acts. Without it, time in which no manager ran counts for the time limits of runs.")
+	flags.BoolVar(&e.enabled, "leader-elect", true, "Elect a leader among several managers. Only the leader acts.")
 	flags.StringVar(&e.lease, "leader-elect-lease-name", "assay-manager", "Name of the Lease for leader election, in the manager's namespace.")
 	flags.DurationVar(&e.duration, "leader-elect-lease-duration", 10*time.Second, "Time for which other managers wait for a leader that doesn't renew its Lease.")
 	flags.DurationVar(&e.deadline, "leader-elect-renew-deadline", 7*time.Second, "Time for which a leader tries to renew its Lease before it stops leading. Must be less than the lease duration.")

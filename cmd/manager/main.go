@@ -238,9 +238,6 @@ func run(ctx context.Context, o *options) error {
 		Settings:  o.reconciler,
 		Logs:      benchmarkrun.ReadLogs(clientset),
 	}
-	if lock != nil {
-		reconciler.Leadership = lock.Leadership
-	}
 	if buckets != nil {
 		reconciler.Buckets = buckets
 	}

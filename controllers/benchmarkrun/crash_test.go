@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -144,39 +143,30 @@ func TestTheDeadlineNeedsNoReading(t *testing.T) {
 // the run's deadline. Meanwhile the clients finish; they reconnect only after the last manager has
 // reconciled the run.
 func TestAMeasurementThatIsCompleteAtItsPodsIsNotLost(t *testing.T) {
-	for name, leadership := range map[string]func(now time.Time) run.Leadership{
-		"the Lease records it": func(now time.Time) run.Leadership {
-			return run.Leadership{Since: now, Gaps: []run.Gap{{From: now.Add(-3 * time.Minute), To: now.Add(-time.Minute)}, {From: now.Add(-50 * time.Second), To: now}}}
-		},
-		"the Lease was deleted": func(now time.Time) run.Leadership { return run.Leadership{Since: now} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, func(w *wrapper.Run) { w.Deadline(60) })
-			b.measuring()
-			at := b.sessions.starts[measurementStage]
-			b.measured(at)
-			pods := b.sessions.observation
+	b := newBench(t, func(w *wrapper.Run) { w.Deadline(60) })
+	b.measuring()
+	at := b.sessions.starts[measurementStage]
+	b.measured(at)
+	pods := b.sessions.observation
 
-			b.clock.SetTime(b.clock.Now().Add(4 * time.Minute))
-			b.sessions.observation = session.Observation{Since: b.clock.Now()}
-			b.Leadership = leadership
-			b.reconcile()
-			if got := b.state(); got.Reason != v1alpha1.ReasonMeasuring {
-				t.Fatalf("before the pods are back: %s: %s", got.Reason, got.Message)
-			}
-			b.clock.SetTime(b.clock.Now().Add(time.Second))
-			for i, c := range pods.Clients {
-				c.TotalsSince, c.DisconnectedSince = b.clock.Now(), b.clock.Now()
-				pods.Clients[i] = c
-			}
-			pods.Starts = map[sessionpb.Stage]int64{measurementStage: at}
-			b.sessions.observation = pods
-			b.reconcile()
-			b.reconcile()
-			if got := b.state(); got.Reason != v1alpha1.ReasonCompleted {
-				t.Errorf("afterwards: %s: %s", got.Reason, got.Message)
-			}
-		})
+	b.clock.SetTime(b.clock.Now().Add(4 * time.Minute))
+	b.sessions.observation = session.Observation{Since: b.clock.Now()}
+	b.since.Store(nil) // another manager
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonMeasuring {
+		t.Fatalf("before the pods are back: %s: %s", got.Reason, got.Message)
+	}
+	b.clock.SetTime(b.clock.Now().Add(time.Second))
+	for i, c := range pods.Clients {
+		c.TotalsSince, c.DisconnectedSince = b.clock.Now(), b.clock.Now()
+		pods.Clients[i] = c
+	}
+	pods.Starts = map[sessionpb.Stage]int64{measurementStage: at}
+	b.sessions.observation = pods
+	b.reconcile()
+	b.reconcile()
+	if got := b.state(); got.Reason != v1alpha1.ReasonCompleted {
+		t.Errorf("afterwards: %s: %s", got.Reason, got.Message)
 	}
 }
 

@@ -31,10 +31,7 @@ import (
 // needs no reading: that is enough to judge the run's deadline.
 func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*run.Observed, error) {
 	o := &run.Observed{
-		Settings: r.Settings, CA: r.CA(), Clients: map[int]*corev1.Pod{}, Sessions: r.Sessions.Observe(string(br.UID)),
-	}
-	if r.Leadership != nil {
-		o.Leadership = r.Leadership(r.Clock.Now())
+		Settings: r.Settings, CA: r.CA(), LeaderSince: r.leaderSince(), Clients: map[int]*corev1.Pod{}, Sessions: r.Sessions.Observe(string(br.UID)),
 	}
 	if r.Buckets != nil {
 		o.Reclaims, _ = r.Buckets.Reclaims()

@@ -16,7 +16,6 @@ import (
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
@@ -72,8 +71,6 @@ type Reconciler struct {
 	Metrics  *metrics.Metrics
 	Clock    clock.PassiveClock
 	Sessions Sessions
-	// Leadership returns for which time there was a leader. It may be nil: always.
-	Leadership func(now time.Time) run.Leadership
 	// CA returns the CA bundle, in PEM, by which pods verify the manager, or nil before there is
 	// one.
 	CA       func() []byte
@@ -89,10 +86,24 @@ type Reconciler struct {
 	freed chan event.TypedGenericEvent[string]
 	// known holds what this manager knows of each run.
 	known knownRuns
+	// since is the time since which this manager leads: reconcilers start when it does.
+	since atomic.Pointer[time.Time]
 	// nodesForbidden reports that the API server has refused to show a node.
 	nodesForbidden atomic.Bool
 	// uploaded carries the UIDs of runs after each attempt to store or to delete a whole result. It may be nil.
 	uploaded chan event.TypedGenericEvent[types.UID]
+}
+
+// leaderSince returns the time since which this manager leads, in whole seconds as those of the API are. When the wall clock
+// is set it begins again: limits by that clock would pass too early.
+func (r *Reconciler) leaderSince() time.Time {
+	now := r.Clock.Now()
+	since := r.since.Load()
+	if since == nil || session.ClockStep(*since, now) > 0 {
+		since = &now
+		r.since.Store(since)
+	}
+	return since.Truncate(time.Second)
 }
 
 // errCacheBehind reports that what was observed is older than what the API server or this manager knows.

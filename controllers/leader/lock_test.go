@@ -1,18 +1,12 @@
 package leader
 
 import (
-	"errors"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-
-	"github.com/assay-dev/assay/internal/run"
 )
 
 const duration = 10 * time.Second
@@ -49,98 +43,6 @@ func (m *managers) renewAll(seconds ...float64) {
 		if err := m.renew(s); err != nil {
 			m.t.Fatal(err)
 		}
-	}
-}
-
-func TestTheLeaseRecordsTheTimeWithoutALeader(t *testing.T) {
-	gap := func(from, to float64) run.Gap { return run.Gap{From: at(from), To: at(to)} }
-	tests := map[string]struct {
-		live func(*managers)
-		now  float64
-		want []run.Gap
-	}{
-		"the first leader":   {func(m *managers) { m.renewAll(0, 1, 2) }, 3, nil},
-		"killed for a while": {func(m *managers) { m.renewAll(0, 1); m.start(); m.renewAll(121, 122) }, 123, []run.Gap{gap(1, 121)}},
-		"killed several times in a row": {func(m *managers) {
-			m.renewAll(0)
-			m.start()
-			m.renewAll(3)
-			m.start()
-			m.renewAll(20, 21)
-		}, 22, []run.Gap{gap(0, 3), gap(3, 20)}},
-		"not yet leading": {func(m *managers) { m.renewAll(0); m.start(); _, _, _ = m.Get(m.t.Context()) }, 31, []run.Gap{gap(0, 31)}},
-		"frozen, or its clock was set, and the Lease is renewed again": {func(m *managers) { m.renewAll(0, 3600, 3601) }, 3602, []run.Gap{gap(0, 3600)}},
-		"frozen, and the Lease isn't renewed yet":                      {func(m *managers) { m.renewAll(0, 1) }, 3600, []run.Gap{gap(1, 3600)}},
-		"a renewal is late but in time":                                {func(m *managers) { m.renewAll(0, 9) }, 18, nil},
-		"the clock was set back":                                       {func(m *managers) { m.renewAll(0, -3600, -3599) }, -3598, nil},
-		"killed in the update that acquires the Lease": {func(m *managers) {
-			m.renewAll(0)
-			m.start()
-			m.cluster.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, errors.New("killed")
-			})
-			if m.renew(60) == nil {
-				m.t.Error("the update succeeded")
-			}
-			m.cluster.ReactionChain = m.cluster.ReactionChain[1:]
-			m.start()
-			m.renewAll(100)
-		}, 101, []run.Gap{gap(0, 100)}},
-		"the annotation was damaged": {func(m *managers) {
-			m.renewAll(0)
-			m.start()
-			m.renewAll(5)
-			lease, err := m.cluster.CoordinationV1().Leases("ns").Get(m.t.Context(), "lease", metav1.GetOptions{})
-			if err != nil {
-				m.t.Fatal(err)
-			}
-			lease.Annotations[gapsAnnotation] = "[{"
-			if _, err := m.cluster.CoordinationV1().Leases("ns").Update(m.t.Context(), lease, metav1.UpdateOptions{}); err != nil {
-				m.t.Fatal(err)
-			}
-			m.start()
-			m.renewAll(40)
-		}, 41, []run.Gap{gap(5, 40)}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			m := &managers{t: t, cluster: fake.NewClientset()}
-			m.start()
-			test.live(m)
-			if diff := cmp.Diff(test.want, m.Leadership(at(test.now)).Gaps); diff != "" {
-				t.Errorf("the time without a leader (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestTheRecordIsBounded(t *testing.T) {
-	m := &managers{t: t, cluster: fake.NewClientset()}
-	for i := range maxGaps + 9 {
-		m.start()
-		m.renewAll(float64(60 * i))
-	}
-	gaps := m.Leadership(at(60 * (maxGaps + 9))).Gaps
-	if len(gaps) != maxGaps+1 || !gaps[maxGaps-1].To.Equal(at(60*(maxGaps+8))) {
-		t.Errorf("%d gaps, the last %v", len(gaps), gaps[len(gaps)-2:])
-	}
-}
-
-func TestSinceWhenAManagerLeads(t *testing.T) {
-	m := &managers{t: t, cluster: fake.NewClientset()}
-	m.start()
-	m.renewAll(0)
-	m.start()
-	if _, _, err := m.Get(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if since := m.Leadership(at(1)).Since; !since.IsZero() {
-		t.Errorf("it doesn't lead, but since %s", since)
-	}
-	before := time.Now()
-	m.renewAll(2)
-	if since := m.Leadership(at(3)).Since; since.Before(before) {
-		t.Errorf("it leads since %s", since)
 	}
 }
 

@@ -94,7 +94,7 @@ func (p *planner) certificatesReady() bool {
 		}
 		reported := cmp.Or(p.observed.Issuing[c.Secret], "the Certificate does not exist yet")
 		timeout := state.ReadinessTimeout(p.run)
-		by := p.observed.Leadership.deadline(p.Status.AdmissionTime.Time, timeout)
+		by := p.observed.deadline(p.Status.AdmissionTime.Time, timeout)
 		if p.now.After(by) {
 			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,
 				"The certificate of %s was not issued within %ds (spec.target.readiness.timeoutSeconds). cert-manager: %s", c.Field, int(timeout.Seconds()), reported))

@@ -83,7 +83,7 @@ func (p *planner) createConfig(complete bool) bool {
 }
 
 func (p *planner) awaitInputs(missing []string) {
-	by := p.observed.Leadership.deadline(p.Status.AdmissionTime.Time, inputs.Timeout)
+	by := p.observed.deadline(p.Status.AdmissionTime.Time, inputs.Timeout)
 	if p.now.After(by) {
 		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s. Create it, then create a new run.", strings.Join(missing, "; ")))
 		return

@@ -23,7 +23,7 @@ const (
 
 // deadlineOf returns the time of an admitted run's deadline.
 func deadlineOf(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
-	return o.Leadership.deadline(run.Status.AdmissionTime.Time, manifest.ActiveDeadline(run))
+	return o.deadline(run.Status.AdmissionTime.Time, manifest.ActiveDeadline(run))
 }
 
 // judgedAt returns the time from which on the deadline ends an admitted run. That is later than the
@@ -77,8 +77,8 @@ func overdue(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
 	if missing := missingTotals(run, o, now); missing != "" {
 		message += " " + missing
 	}
-	if idle := o.Leadership.unattended(run.Status.AdmissionTime.Time).Round(time.Second); idle > 0 {
-		message += fmt.Sprintf(" %s without a leading manager are not counted.", idle)
+	if o.LeaderSince.After(run.Status.AdmissionTime.Time) {
+		message += fmt.Sprintf(" It had %s more, since another manager leads since then.", takeoverGrace)
 	}
 	return &Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: message}
 }

@@ -29,13 +29,19 @@ func overdueScene() *scene {
 // restarted makes the manager one that was started some time ago, to which no pod has connected.
 func (s *scene) restarted(ago time.Duration) *scene {
 	s.o.Sessions = session.Observation{Since: now.Add(-ago), Now: now.UnixMicro()}
-	s.o.Leadership.Since = now.Add(-ago)
+	s.o.LeaderSince = now.Add(-ago)
 	return s
 }
 
-// leaderless adds a time without a leader, in seconds before now.
-func (s *scene) leaderless(from, to int) *scene {
-	s.o.Leadership.Gaps = append(s.o.Leadership.Gaps, Gap{From: now.Add(-time.Duration(from) * time.Second), To: now.Add(-time.Duration(to) * time.Second)})
+// leads makes the manager one that leads for some time, and to which the pods are connected.
+func (s *scene) leads(ago time.Duration) *scene {
+	s.o.LeaderSince = now.Add(-ago)
+	return s
+}
+
+// since makes the run one that was admitted some time ago.
+func (s *scene) since(ago time.Duration) *scene {
+	s.run.Status.AdmissionTime.Time = now.Add(-ago)
 	return s
 }
 
@@ -62,18 +68,18 @@ func TestTheDeadline(t *testing.T) {
 		"has passed, a client never sends what it had": {overdueScene().clients(func(c *session.ClientState) {
 			c.Behind, c.DisconnectedSince = true, now.Add(-contactTimeout-time.Second)
 		}), v1alpha1.ReasonDeadlineExceeded, []string{"which is connected"}},
-		"passed while the manager was away":             {overdueScene().restarted(time.Second), "", nil},
-		"passed, and nobody has reconnected":            {overdueScene().restarted(contactTimeout + time.Second), v1alpha1.ReasonDeadlineExceeded, []string{"has not connected to this manager for 2m1s"}},
-		"doesn't count the time without a leader":       {overdueScene().leaderless(5, 3), "", nil},
-		"passed in spite of the time without a leader":  {overdueScene().leaderless(5, 4).leaderless(4, 4), "", nil},
-		"counts a time without a leader before the run": {overdueScene().leaderless(60, 10), v1alpha1.ReasonDeadlineExceeded, nil},
-		"passed, as much of that as is after its begin": {func() *scene {
-			s := overdueScene().leaderless(60, 9)
-			s.run.Spec.ActiveDeadlineSeconds = ptr.To(int32(8))
-			return s
-		}(), v1alpha1.ReasonDeadlineExceeded, []string{"1s without a leading manager are not counted."}},
+		"passed while the manager was away":        {overdueScene().restarted(time.Second), "", nil},
+		"passed, and nobody has reconnected":       {overdueScene().restarted(contactTimeout + time.Second), v1alpha1.ReasonDeadlineExceeded, []string{"has not connected to this manager for 2m1s"}},
+		"while the manager has just begun to lead": {overdueScene().leads(time.Second), "", nil},
+		"and the grace of its begin, too":          {overdueScene().leads(takeoverGrace + time.Second).since(2*takeoverGrace + 10*time.Second), v1alpha1.ReasonDeadlineExceeded, []string{"It had 2m0s more"}},
+		"and the manager has led since before":     {overdueScene().leads(10 * time.Second), v1alpha1.ReasonDeadlineExceeded, nil},
 		"before the load, while the manager was away": {func() *scene {
 			s := overdueScene().restarted(time.Second)
+			meta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionSucceeded).Reason = v1alpha1.ReasonStarting
+			return s
+		}(), "", nil},
+		"before the load, and its pods never came back": {func() *scene {
+			s := overdueScene().restarted(takeoverGrace + time.Second).since(time.Hour)
 			meta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionSucceeded).Reason = v1alpha1.ReasonStarting
 			return s
 		}(), v1alpha1.ReasonDeadlineExceeded, []string{"Starting"}},
@@ -102,7 +108,7 @@ func TestTheDeadline(t *testing.T) {
 			}
 			// It is judged in the same way if nothing can be read.
 			s := test.scene
-			blind := &Observed{Sessions: s.o.Sessions, Leadership: s.o.Leadership}
+			blind := &Observed{Sessions: s.o.Sessions, LeaderSince: s.o.LeaderSince}
 			interrupted := Interrupted(s.run, blind, now, errors.New("no API server"))
 			if is := stateIn(interrupted); is.Status != got.Status || is.Status == metav1.ConditionFalse && is.Reason != got.Reason {
 				t.Errorf("blind: %s %s: %s", is.Status, is.Reason, is.Message)
@@ -111,7 +117,7 @@ func TestTheDeadline(t *testing.T) {
 	}
 }
 
-func TestReadinessDoesNotCountTheTimeWithoutALeader(t *testing.T) {
+func TestReadinessHasTimeAfterAChangeOfLeader(t *testing.T) {
 	slow := func() *scene {
 		s := newScene()
 		s.run.Spec.Target.Readiness.TimeoutSeconds = ptr.To(int32(9))
@@ -122,7 +128,6 @@ func TestReadinessDoesNotCountTheTimeWithoutALeader(t *testing.T) {
 		reason string
 	}{
 		"the agent never answered":              {slow(), v1alpha1.ReasonTargetNotReady},
-		"there was no leader":                   {slow().leaderless(5, 3), v1alpha1.ReasonStarting},
 		"the manager was restarted":             {slow().restarted(time.Second), v1alpha1.ReasonStarting},
 		"the manager leads since the beginning": {slow().restarted(10 * time.Second), v1alpha1.ReasonTargetNotReady},
 	} {

@@ -164,7 +164,7 @@ func (p *planner) awaitDeletion(s *Stray) {
 	p.delete(s.Object)
 	what := s.name() + " " + origins[s.Relation]
 	if since := deletedSince(s.Object); !since.IsZero() {
-		end := p.observed.Leadership.deadline(since, lane.ReleaseTimeout)
+		end := p.observed.deadline(since, lane.ReleaseTimeout)
 		if !p.now.Before(end) {
 			p.fail(failuref(v1alpha1.ReasonNameConflict, "%s still exists %ds after its deletion.%s Give the run another name, or see why the object isn't deleted.",
 				what, int(lane.ReleaseTimeout.Seconds()), finalizers(s.Object)))
@@ -214,7 +214,7 @@ func (p *planner) advance() {
 	if until, may := pods.MayBeStopping(o.Target, p.now); may {
 		p.requeueAt(until)
 	}
-	p.requeueAt(o.Leadership.Since.Add(contactTimeout))
+	p.requeueAt(o.LeaderSince.Add(takeoverGrace))
 	collected := o.Collected(loadplan.Replicas(&p.run.Spec))
 	if !collected && !p.prepare() || !p.observeTarget() {
 		return

@@ -109,8 +109,7 @@ func clientsNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fa
 	}
 	for i := range loadplan.Replicas(&run.Spec) {
 		client := o.Sessions.Clients[i]
-		rejoins := !client.Connected && o.Leadership.rejoins(o.Job.CreationTimestamp.Time, now)
-		if client.Ready || rejoins || !now.After(clientReadyBy(run, o, client.Connected)) {
+		if client.Ready || !now.After(clientReadyBy(run, o, client.Connected)) {
 			continue
 		}
 		pod := o.Clients[i]
@@ -139,7 +138,7 @@ func clientReadyBy(run *v1alpha1.BenchmarkRun, o *Observed, connected bool) time
 			from = ready.LastTransitionTime.Time
 		}
 	}
-	return o.Leadership.deadline(from, clientsReadyTimeout)
+	return o.deadline(from, clientsReadyTimeout)
 }
 
 // clientLost fails a run of which a client has had no session for too long.

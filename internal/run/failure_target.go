@@ -122,9 +122,6 @@ func targetNotReady(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Fai
 	if !started || !now.After(targetReadyBy(run, o)) || probed(run, o) != nil || state.TargetWasReady(run) {
 		return nil
 	}
-	if o.Sessions.Agent == nil && len(o.Sessions.Clients) == 0 && o.Leadership.rejoins(targetCreated(o), now) {
-		return nil
-	}
 	timeout := int(state.ReadinessTimeout(run).Seconds())
 	if state.IsExternal(run) {
 		return failuref(v1alpha1.ReasonTargetNotReady,

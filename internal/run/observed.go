@@ -28,8 +28,9 @@ type Observed struct {
 	// CA is the CA bundle, in PEM, by which pods verify the manager, or nil before there is one.
 	CA []byte
 
-	// Leadership tells for which time there was a leader.
-	Leadership Leadership
+	// LeaderSince is the time since which this manager leads, or zero if that isn't known. It begins again when the wall
+	// clock is set.
+	LeaderSince time.Time
 
 	Config *corev1.ConfigMap
 	Target *corev1.Pod
@@ -159,6 +160,27 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s was rejected by the API server: %s", r.name(), r.Err)
 }
 
+const (
+	// contactTimeout is the time for which a pod may be without a session during the run.
+	contactTimeout = 2 * time.Minute
+	// takeoverGrace is added to each time limit once another manager leads: nothing went on without one, and pods have to
+	// find it.
+	takeoverGrace = contactTimeout
+)
+
+// deadline returns the time at which a limit ends that began at from. If this manager leads only since then, the limit ends
+// takeoverGrace later, and at the earliest so long after it began to lead.
+func (o *Observed) deadline(from time.Time, limit time.Duration) time.Time {
+	end := from.Add(limit)
+	switch {
+	case !o.LeaderSince.After(from):
+		return end
+	case end.Before(o.LeaderSince):
+		end = o.LeaderSince
+	}
+	return end.Add(takeoverGrace)
+}
+
 // NoteDeletions records the children of a run that are being deleted.
 func (o *Observed) NoteDeletions() {
 	note := func(kind string, obj manifest.Object) {
@@ -219,7 +241,7 @@ func probed(run *v1alpha1.BenchmarkRun, o *Observed) *session.ProbeResult {
 }
 
 func targetReadyBy(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
-	return o.Leadership.deadline(targetCreated(o), state.ReadinessTimeout(run))
+	return o.deadline(targetCreated(o), state.ReadinessTimeout(run))
 }
 
 // targetCreated returns the time at which the target was created, or the clients of an external one.
