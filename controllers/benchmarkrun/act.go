@@ -14,6 +14,8 @@ import (
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 )
@@ -22,7 +24,7 @@ import (
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete
 
 // act applies the part of a plan that concerns the API server, up to the first refused object.
-func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*run.Refusal, error) {
+func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*observed.Refusal, error) {
 	for i := range plan.Create {
 		if refusal, err := r.create(ctx, br, &plan.Create[i]); refusal != nil || err != nil {
 			return refusal, err
@@ -78,7 +80,7 @@ func (r *Reconciler) notify(br *v1alpha1.BenchmarkRun, plan *run.Plan) {
 }
 
 // create creates an object. Applying it would take over somebody else's that isn't cached yet.
-func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *run.Creation) (*run.Refusal, error) {
+func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *observed.Creation) (*observed.Refusal, error) {
 	obj := c.Object
 	name := client.ObjectKeyFromObject(obj)
 	if c.Certificate != nil {
@@ -89,7 +91,7 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 		obj = manifest.Secret(br, name.Name, made)
 	}
 	err := r.Create(ctx, obj)
-	refusal := &run.Refusal{Creation: *c, Kind: r.kind(obj), Err: err}
+	refusal := &observed.Refusal{Creation: *c, Kind: r.kind(obj), Err: err}
 	switch {
 	case apierrors.IsAlreadyExists(err) && !c.Unreadable:
 		return r.existing(ctx, br, refusal)
@@ -104,14 +106,14 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *r
 			}
 		})
 		return nil, nil
-	case run.Rejects(err):
+	case failure.Rejects(err):
 		return refusal, nil
 	}
 	return nil, fmt.Errorf("create %s %s: %w", refusal.Kind, name.Name, err)
 }
 
 // existing checks the owner of an existing object. The run's own is one that isn't cached yet.
-func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, refusal *run.Refusal) (*run.Refusal, error) {
+func (r *Reconciler) existing(ctx context.Context, br *v1alpha1.BenchmarkRun, refusal *observed.Refusal) (*observed.Refusal, error) {
 	obj := refusal.Creation.Object.DeepCopyObject().(manifest.Object)
 	name := client.ObjectKeyFromObject(obj)
 	if err := r.APIReader.Get(ctx, name, obj); err != nil {

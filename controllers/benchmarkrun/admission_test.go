@@ -16,8 +16,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -276,7 +276,7 @@ func TestTurnsSurviveARestart(t *testing.T) {
 	mustCreate(t, again)
 	fresh := newBench(t, func(w *wrapper.Run) { w.Lane(name) }) // the manager that follows
 	position := func(br *v1alpha1.BenchmarkRun) lane.Position {
-		var o run.Observed
+		var o observed.Run
 		if err := fresh.observePosition(t.Context(), br, &o); err != nil {
 			t.Fatal(err)
 		}

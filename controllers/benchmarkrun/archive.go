@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/bucket"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/observed"
 )
 
 // attemptTimeout limits one attempt to store a whole result in a bucket, or to delete it from there.
@@ -40,7 +41,7 @@ func (r *Reconciler) attempt(ctx context.Context, uid types.UID, of func(*runSta
 		err := do(ctx)
 		r.known.mu.Lock()
 		begun.stop = nil
-		begun.last = run.Upload{Err: err, At: r.Clock.Now(), Final: errors.Is(err, bucket.ErrOther) || errors.Is(err, bucket.ErrNotConfigured)}
+		begun.last = observed.Upload{Err: err, At: r.Clock.Now(), Final: errors.Is(err, bucket.ErrOther) || errors.Is(err, bucket.ErrNotConfigured)}
 		r.known.mu.Unlock()
 		if r.uploaded != nil {
 			r.uploaded <- event.TypedGenericEvent[types.UID]{Object: uid}
@@ -49,7 +50,7 @@ func (r *Reconciler) attempt(ctx context.Context, uid types.UID, of func(*runSta
 }
 
 // attempted returns the state of the attempts of a run, or nil if none was made.
-func (r *Reconciler) attempted(uid types.UID, of func(*runState) **attempts) (last *run.Upload) {
+func (r *Reconciler) attempted(uid types.UID, of func(*runState) **attempts) (last *observed.Upload) {
 	r.known.change(uid, func(s *runState) {
 		if a := *of(s); a != nil {
 			last = new(a.last)
@@ -59,7 +60,7 @@ func (r *Reconciler) attempted(uid types.UID, of func(*runState) **attempts) (la
 }
 
 // observeBucket reads which bucket the whole result goes to, and how far it is.
-func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *run.Observed) {
+func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	if r.Buckets == nil {
 		return
 	}
@@ -67,7 +68,7 @@ func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	if location == "" {
 		return
 	}
-	o.Bucket = &run.Bucket{Location: location, Prefix: bucket.Prefix(br.Namespace, br.Name, string(br.UID))}
+	o.Bucket = &observed.Bucket{Location: location, Prefix: bucket.Prefix(br.Namespace, br.Name, string(br.UID))}
 	o.Upload = r.attempted(br.UID, uploads)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -70,7 +71,7 @@ func TestTrimmedRunsAreCleanedUpAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			br := finishedRun(t, change)
 			now := br.Status.CompletionTime.Add(10e9)
-			o := &run.Observed{Target: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "run-target"}}, Config: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-config"}}}
+			o := &observed.Run{Target: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "run-target"}}, Config: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-config"}}}
 			cached := trimmed(t, br)
 			want, got := run.Decide(br, o, now), run.Decide(cached, o, now)
 			if len(want.Delete)+len(want.Stop) == 0 {
@@ -106,7 +107,7 @@ func TestTrimmedScriptsAreTornDown(t *testing.T) {
 	br.Spec.Script, br.Spec.Clients.Replicas = &v1alpha1.Script{ConfigMapName: "script"}, ptr.To(int32(2))
 	br.Status.Verdict = v1alpha1.VerdictError
 	meta.SetStatusCondition(&br.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonClientFailed})
-	o := &run.Observed{Job: &batchv1.Job{}}
+	o := &observed.Run{Job: &batchv1.Job{}}
 	o.Sessions.Clients = map[int]session.ClientState{0: {Connected: true, Failure: "x", Script: session.ScriptState{SetupEnded: true}}}
 	for name, known := range map[string]*v1alpha1.BenchmarkRun{"whole": br, "trimmed": trimmed(t, br)} {
 		if plan := run.Decide(known, o, br.Status.CompletionTime.Time); plan.Release || plan.Forget || len(plan.Delete) > 0 {

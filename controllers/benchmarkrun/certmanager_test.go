@@ -22,7 +22,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -72,7 +74,7 @@ func TestCertManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := func(ctx context.Context) (bool, error) {
-		return run.KindMissing(api.Get(ctx, client.ObjectKey{Namespace: "default", Name: "any"}, ofKind("Certificate"))), nil
+		return failure.KindMissing(api.Get(ctx, client.ObjectKey{Namespace: "default", Name: "any"}, ofKind("Certificate"))), nil
 	}
 	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, gone); err != nil {
 		t.Fatal(err)
@@ -100,8 +102,8 @@ func certManagerIsMissing(t *testing.T) {
 func certManagerIsMissingAfterARestart(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	b.reload()
-	plan := run.Decide(b.run, &run.Observed{Position: lane.Position{Free: true}, CA: b.CA()}, b.clock.Now())
-	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || refusal == nil || !run.KindMissing(refusal.Err) {
+	plan := run.Decide(b.run, &observed.Run{Position: lane.Position{Free: true}, CA: b.CA()}, b.clock.Now())
+	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || refusal == nil || !failure.KindMissing(refusal.Err) {
 		t.Fatal(refusal, err)
 	}
 	if got := b.secrets(); len(got) != 2 {

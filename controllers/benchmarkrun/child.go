@@ -8,18 +8,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 )
 
 // child reads an object of the run into obj and returns it. It returns nil if there is none, or if
 // somebody else owns it, which it records.
-func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.BenchmarkRun, o *run.Observed, name string, obj T) (T, error) {
+func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.BenchmarkRun, o *observed.Run, name string, obj T) (T, error) {
 	return childFrom(ctx, r, r, br, o, name, obj)
 }
 
 // childFrom is like child, with a given reader.
-func childFrom[T client.Object](ctx context.Context, r *Reconciler, from client.Reader, br *v1alpha1.BenchmarkRun, o *run.Observed, name string, obj T) (T, error) {
+func childFrom[T client.Object](ctx context.Context, r *Reconciler, from client.Reader, br *v1alpha1.BenchmarkRun, o *observed.Run, name string, obj T) (T, error) {
 	key := types.NamespacedName{Namespace: br.Namespace, Name: name}
 	found, err := r.read(ctx, from, key, obj)
 	if err == nil && !found && ownership.Expects(br, obj) {
@@ -37,10 +37,10 @@ func childFrom[T client.Object](ctx context.Context, r *Reconciler, from client.
 }
 
 // owns reports whether an object with a child's name is the run's own. Else it notes the object.
-func (r *Reconciler) owns(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed, obj client.Object) (bool, error) {
+func (r *Reconciler) owns(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run, obj client.Object) (bool, error) {
 	relation, err := r.relation(ctx, br, obj)
 	if err == nil && relation != ownership.Own {
-		o.Strays = append(o.Strays, run.Stray{Relation: relation, Kind: r.kind(obj), Object: obj})
+		o.Strays = append(o.Strays, observed.Stray{Relation: relation, Kind: r.kind(obj), Object: obj})
 	}
 	return err == nil && relation == ownership.Own, err
 }

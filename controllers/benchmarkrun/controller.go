@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
@@ -107,7 +108,7 @@ func (r *Reconciler) finalize(ctx context.Context, br *v1alpha1.BenchmarkRun) (c
 
 // step plans the next step of a run, as far as it could be observed, and applies the plan. The
 // status that it returns says what failed.
-func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *run.Observed, err error) (*run.Plan, error) {
+func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *observed.Run, err error) (*run.Plan, error) {
 	now := r.Clock.Now()
 	if err != nil {
 		plan := run.Interrupted(br, observed, now, err)
@@ -192,7 +193,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 // store creates the artifact that the written status announces, and writes the verdict. A manager
 // that is killed in between, or doesn't get the answer, leaves that to the next reconciliation, which
 // reads the artifact.
-func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *run.Observed, plan *run.Plan) (*run.Plan, error) {
+func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *observed.Run, plan *run.Plan) (*run.Plan, error) {
 	refusal, err := r.create(ctx, br, &plan.Store.Creation)
 	if err == nil && refusal == nil && plan.Store.Object.GetUID() == "" {
 		err = fmt.Errorf("create the artifact: %w", errExists)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
@@ -24,7 +24,7 @@ type runState struct {
 	// node is the node of an active run's target.
 	node *targetNode
 	// unstored is an artifact that could not be created yet.
-	unstored *run.Storage
+	unstored *observed.Storage
 	// upload stores the whole result, reclaim deletes the objects of a deleted run.
 	upload, reclaim *attempts
 }
@@ -32,7 +32,7 @@ type runState struct {
 // attempts is the state of storing a whole result, or of deleting it. Attempts run in the background: a bucket that
 // doesn't answer must not keep other runs waiting. The lock of knownRuns guards it.
 type attempts struct {
-	last run.Upload
+	last observed.Upload
 	stop context.CancelFunc // of the attempt that is running
 }
 

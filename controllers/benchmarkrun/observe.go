@@ -15,8 +15,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -29,8 +29,8 @@ import (
 
 // observe reads everything that the next step of a run depends on. With an error it returns what
 // needs no reading: that is enough to judge the run's deadline.
-func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*run.Observed, error) {
-	o := &run.Observed{
+func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*observed.Run, error) {
+	o := &observed.Run{
 		Settings: r.Settings, CA: r.CA(), LeaderSince: r.leaderSince(), Clients: map[int]*corev1.Pod{}, Sessions: r.Sessions.Observe(string(br.UID)),
 	}
 	if r.Buckets != nil {
@@ -44,7 +44,7 @@ func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*r
 }
 
 // observeObjects reads the run's children, and what matters of other objects.
-func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	var errs [3]error
 	errs[0] = r.observeConfig(ctx, br, o)
 	o.Target, errs[1] = child(ctx, r, br, o, manifest.TargetName(br), &corev1.Pod{})
@@ -71,7 +71,7 @@ func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkR
 
 // observeProgress reads what matters for a run that hasn't finished: its position in its lane until
 // it is admitted, and what it starts from.
-func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	if !state.IsAdmitted(br) {
 		o.NoteDeletions()
 		if state.IsSuspended(br) {
@@ -85,7 +85,7 @@ func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.Benchmark
 }
 
 // observeStart reads what matters while a run starts.
-func (r *Reconciler) observeStart(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeStart(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	if o.Config == nil {
 		if err := r.observeInputs(ctx, br, o); err != nil {
 			return err
@@ -104,13 +104,13 @@ func (r *Reconciler) observeStart(ctx context.Context, br *v1alpha1.BenchmarkRun
 // observeLoad reads from the sessions what the load showed so far: the windows of a warm-up that
 // are compared, the seconds of a measurement that may end at a breaking point, and those of one that is
 // complete.
-func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
+func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	uid, replicas := string(br.UID), loadplan.Replicas(&br.Spec)
 	if w := br.Spec.Load.Warmup; w != nil && w.Steady != nil && br.Status.Warmup == nil {
 		o.Windows = r.Sessions.Windows(uid, replicas, loadplan.Steady(w.Steady))
 	}
 	if state.IsFinished(br) || !o.Collected(replicas) {
-		if run.Stops(br) && o.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 {
+		if observed.Stops(br) && o.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 {
 			o.Passed = r.Sessions.Passed(uid, replicas)
 		}
 		return
@@ -123,7 +123,7 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	if o.Bucket != nil {
 		o.Seconds = r.Sessions.WholeSeconds(uid)
 	}
-	o.Levels, o.Steps = run.Levels(br, o.Sessions.Clients)
+	o.Levels, o.Steps = observed.Levels(br, o.Sessions.Clients)
 	for i := range o.Levels {
 		used := r.Sessions.TargetUsage(uid, o.Levels[i].Start, o.Levels[i].End)
 		o.Levels[i].SetTarget(&used)
@@ -134,7 +134,7 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *run.Observed) {
 	}
 }
 
-func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.InNamespace(br.Namespace),
 		client.MatchingLabels{manifest.LabelRunUID: string(br.UID), manifest.LabelRole: manifest.RoleClient}, client.UnsafeDisableDeepCopy); err != nil {
@@ -153,7 +153,7 @@ func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkR
 	return nil
 }
 
-func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	o.Inputs = map[string]*corev1.ConfigMap{}
 	for _, name := range inputs.Names(br) {
 		config := &corev1.ConfigMap{}
@@ -170,8 +170,8 @@ func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRu
 
 // observeNode reads the target's node, once for a run. A manager that may not read nodes goes without: the result lacks
 // what only the node says.
-func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
-	name := run.NeedsNode(br, o)
+func (r *Reconciler) observeNode(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
+	name := observed.NeedsNode(br, o)
 	if name == "" || r.nodesForbidden.Load() {
 		return nil
 	}

@@ -14,7 +14,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 )
 
@@ -26,7 +27,7 @@ import (
 var certificateRequestKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateRequestList"}
 
 // observeIssued reads the run's Certificates, and which Secrets this manager has made for it.
-func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	o.Issued, o.Issuing, o.Signed = map[string]*unstructured.Unstructured{}, map[string]string{}, map[string]bool{}
 	for _, c := range manifest.Certificates(br) {
 		name := types.NamespacedName{Namespace: br.Namespace, Name: c.Secret}
@@ -38,7 +39,7 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 		issued.SetGroupVersionKind(manifest.CertificateKind)
 		err := r.APIReader.Get(ctx, name, issued)
 		switch {
-		case run.KindMissing(err):
+		case failure.KindMissing(err):
 			o.NoCertManager = c.Field
 			return nil
 		case apierrors.IsNotFound(err):
@@ -56,7 +57,7 @@ func (r *Reconciler) observeIssued(ctx context.Context, br *v1alpha1.BenchmarkRu
 	return nil
 }
 
-func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed, issued *unstructured.Unstructured) error {
+func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run, issued *unstructured.Unstructured) error {
 	name := issued.GetName()
 	if own, err := r.owns(ctx, br, o, issued); !own || err != nil {
 		return err
@@ -69,10 +70,10 @@ func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, 
 	}
 	o.Issued[name] = issued
 	if issued.GetDeletionTimestamp() != nil {
-		o.Strays = append(o.Strays, run.Stray{Relation: ownership.Own, Kind: "Certificate", Object: issued})
+		o.Strays = append(o.Strays, observed.Stray{Relation: ownership.Own, Kind: "Certificate", Object: issued})
 		return nil
 	}
-	if run.IsIssued(issued) {
+	if observed.IsIssued(issued) {
 		return nil
 	}
 	list := &unstructured.UnstructuredList{}
@@ -86,6 +87,6 @@ func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, 
 			requests = append(requests, list.Items[i])
 		}
 	}
-	o.Issuing[name] = run.IssuingMessage(issued, requests)
+	o.Issuing[name] = observed.IssuingMessage(issued, requests)
 	return nil
 }

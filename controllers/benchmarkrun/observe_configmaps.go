@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
@@ -25,7 +25,7 @@ func configMetadata() *metav1.PartialObjectMetadata {
 // observeConfig reads the run's ConfigMap. Its content is read past the cache once, unless this
 // manager has created it, and is kept while the run goes on. Of a run that has finished, there is no
 // content.
-func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	cached, err := child(ctx, r, br, o, manifest.ConfigName(br), configMetadata())
 	if err != nil || cached == nil {
 		return err
@@ -53,12 +53,12 @@ func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRu
 
 // observeArtifact reads the run's artifact past the cache if the status announces it. Before that,
 // nobody may have one: the cache knows whether there is.
-func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	name := manifest.ArtifactName(br)
 	if br.Status.Artifact == nil {
 		cached, err := child(ctx, r, br, o, name, configMetadata())
 		if cached != nil {
-			o.Stored = &run.Stored{}
+			o.Stored = &observed.Stored{}
 		}
 		return err
 	}
@@ -67,7 +67,7 @@ func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.Benchmark
 		return err
 	}
 	data := stored.BinaryData[artifact.Key]
-	o.Stored = &run.Stored{Identity: artifact.Identify(data)}
+	o.Stored = &observed.Stored{Identity: artifact.Identify(data)}
 	if o.Stored.SHA256 == br.Status.Artifact.SHA256 { // else it isn't worth decoding
 		o.Stored.Result, o.Stored.Err = artifact.Decode(data)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
@@ -53,7 +53,7 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, 
 // observePosition reads a run's position from the cache, and confirms past it that no pod holds the
 // lane before a run is admitted. What the cache doesn't know of runs yet, this manager has written
 // itself. The lane of a run that may be admitted is reserved.
-func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
+func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	if err := r.lanes.load(ctx, r, r.APIReader); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
 )
 
@@ -48,11 +48,11 @@ func ReadLogs(cluster kubernetes.Interface) Logs {
 
 // observeLogs reads the servers' logs. A run doesn't fail for a log that can't be read: the status
 // says why, and the result that the server is unverified.
-func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
+func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	if r.Logs == nil {
 		return
 	}
-	containers, since := run.NeedsLoadLogs(br, o, r.Clock.Now())
+	containers, since := observed.NeedsLoadLogs(br, o, r.Clock.Now())
 	for _, container := range containers {
 		log, err := r.Logs(ctx, br.Namespace, o.Target.Name, container, since)
 		if err != nil {
@@ -64,7 +64,7 @@ func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun,
 		}
 		o.LoadLogs[container] = log
 	}
-	if !run.NeedsLogs(br, o, r.Clock.Now()) {
+	if !observed.NeedsLogs(br, o, r.Clock.Now()) {
 		return
 	}
 	o.Logs, o.LogErrors = map[string]string{}, map[string]string{}
@@ -79,9 +79,9 @@ func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun,
 }
 
 // observePodEvents reads the events of pods that don't start or aren't created. An error takes the place of an event.
-func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) {
+func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	o.PodEvents = map[string]*pods.Event{}
-	for _, obj := range run.NeedsEvents(br, o, r.Clock.Now()) {
+	for _, obj := range observed.NeedsEvents(br, o, r.Clock.Now()) {
 		var events corev1.EventList
 		if err := r.APIReader.List(ctx, &events, client.InNamespace(obj.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(obj.GetUID())}); err != nil {
 			o.PodEvents[obj.GetName()] = &pods.Event{Reason: "EventsUnknown", Message: err.Error()}

@@ -13,14 +13,15 @@ import (
 	"github.com/assay-dev/assay/internal/bucket"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/run"
+	"github.com/assay-dev/assay/internal/run/observed"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=patch
 
 // observeReclaim reads how far the deletion of a deleted run's objects is. Which objects the run has is only in the
 // API server: the cache lacks it of runs that have finished.
-func (r *Reconciler) observeReclaim(ctx context.Context, br *v1alpha1.BenchmarkRun, o *run.Observed) error {
-	o.Reclaim = &run.Reclaim{}
+func (r *Reconciler) observeReclaim(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
+	o.Reclaim = &observed.Reclaim{}
 	if r.Buckets != nil {
 		_, o.Reclaim.Timeout = r.Buckets.Reclaims()
 		r.observeBucket(br, o)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -20,7 +21,7 @@ import (
 func archiving(t *testing.T, after time.Duration) *scene {
 	t.Helper()
 	s := newScene().collected().sampled().clients(func(c *session.ClientState) { c.TotalsSince = now.Add(-after) })
-	s.o.Bucket = &Bucket{Location: "s3://results", Prefix: "ns/run-uid/"}
+	s.o.Bucket = &observed.Bucket{Location: "s3://results", Prefix: "ns/run-uid/"}
 	p := s.decide()
 	if p.Upload == nil || !p.Attempt || p.Store != nil || p.Release {
 		t.Fatalf("at first: upload %v, attempt %t, store %v, release %t", p.Upload, p.Attempt, p.Store, p.Release)
@@ -43,17 +44,17 @@ func TestDecideStoresTheWholeResultFirst(t *testing.T) {
 	}
 	again := *s.o.Unstored
 	for name, test := range map[string]struct {
-		upload          *Upload
+		upload          *observed.Upload
 		attempt, stores bool
 		requeue         time.Duration // zero for the deadline alone
 		retrying        string
 	}{
 		"not begun":            {nil, true, false, 0, ""},
-		"under way":            {&Upload{Running: true}, false, false, 0, ""},
-		"stored":               {&Upload{At: now}, false, true, 0, ""},
-		"failed just now":      {&Upload{Err: errors.New("no answer"), At: now}, false, false, archiveInterval + time.Millisecond, "no answer"},
-		"failed a while ago":   {&Upload{Err: errors.New("no answer"), At: now.Add(-archiveInterval)}, true, false, time.Millisecond, "no answer"},
-		"under way once again": {&Upload{Running: true, Err: errors.New("no answer"), At: now}, false, false, 0, "no answer"},
+		"under way":            {&observed.Upload{Running: true}, false, false, 0, ""},
+		"stored":               {&observed.Upload{At: now}, false, true, 0, ""},
+		"failed just now":      {&observed.Upload{Err: errors.New("no answer"), At: now}, false, false, archiveInterval + time.Millisecond, "no answer"},
+		"failed a while ago":   {&observed.Upload{Err: errors.New("no answer"), At: now.Add(-archiveInterval)}, true, false, time.Millisecond, "no answer"},
+		"under way once again": {&observed.Upload{Running: true, Err: errors.New("no answer"), At: now}, false, false, 0, "no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.o.Upload = test.upload
@@ -83,13 +84,13 @@ func TestDecideStoresTheWholeResultFirst(t *testing.T) {
 func TestDecideGivesABucketUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		after   time.Duration
-		upload  Upload
+		upload  observed.Upload
 		givesUp bool
 	}{
-		"just before the end":        {archiveTimeout - time.Second, Upload{Err: errors.New("no answer"), At: now}, false},
-		"after the end":              {archiveTimeout, Upload{Err: errors.New("no answer"), At: now}, true},
-		"during the last attempt":    {archiveTimeout, Upload{Err: errors.New("no answer"), At: now, Running: true}, false},
-		"it failed once and for all": {0, Upload{Err: errors.New("another object"), At: now, Final: true}, true},
+		"just before the end":        {archiveTimeout - time.Second, observed.Upload{Err: errors.New("no answer"), At: now}, false},
+		"after the end":              {archiveTimeout, observed.Upload{Err: errors.New("no answer"), At: now}, true},
+		"during the last attempt":    {archiveTimeout, observed.Upload{Err: errors.New("no answer"), At: now, Running: true}, false},
+		"it failed once and for all": {0, observed.Upload{Err: errors.New("another object"), At: now, Final: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := archiving(t, test.after)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -76,7 +77,7 @@ func TestEndEarly(t *testing.T) {
 			if stop := p.Status.Stop; (stop != nil) != (test.end > 0) || stop != nil && *stop.EndSeconds != test.end {
 				t.Errorf("status %+v", stop)
 			}
-			if Stops(test.scene.run) != (test.scene.run.Status.Stop == nil) {
+			if observed.Stops(test.scene.run) != (test.scene.run.Status.Stop == nil) {
 				t.Error("it reads what it doesn't need, or doesn't read what it needs")
 			}
 		})
@@ -88,7 +89,7 @@ func TestEndEarly(t *testing.T) {
 	}
 	s = passed(staged(150), 150)
 	s.run.Spec.Load.Stages.StopAt = nil
-	if p := s.decide(); p.Status.Stop != nil || Stops(s.run) {
+	if p := s.decide(); p.Status.Stop != nil || observed.Stops(s.run) {
 		t.Errorf("a run without stopAt has %+v", p.Status.Stop)
 	}
 }
@@ -110,7 +111,7 @@ func TestStoppedResult(t *testing.T) {
 		seconds++ // the other was told later
 	})
 	s.o.Series = loaded(88)
-	s.o.Levels, s.o.Steps = Levels(s.run, s.o.Sessions.Clients)
+	s.o.Levels, s.o.Steps = observed.Levels(s.run, s.o.Sessions.Clients)
 	p := newPlanner(s.run, s.o, now)
 	r, err := p.merge()
 	if err != nil {
@@ -133,7 +134,7 @@ func TestStoppedResult(t *testing.T) {
 		t.Errorf("breaking points %+v", r.BreakingPoints)
 	}
 	s.run.Status.Artifact = &v1alpha1.ArtifactReference{SHA256: "digest"}
-	s.o.Stored = &Stored{Result: r}
+	s.o.Stored = &observed.Stored{Result: r}
 	s.o.Stored.SHA256 = "digest"
 	finished := s.decide()
 	if said := verdict(&finished); said.Status != metav1.ConditionTrue || said.Reason != v1alpha1.ReasonCompleted ||

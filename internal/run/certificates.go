@@ -3,18 +3,15 @@ package run
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 )
@@ -26,45 +23,10 @@ const (
 	certificateMargin = 24 * time.Hour
 )
 
-// IsIssued reports whether cert-manager has issued a Certificate.
-func IsIssued(issued *unstructured.Unstructured) bool {
-	return certManagerCondition(issued, "Ready").Status == metav1.ConditionTrue
-}
-
-// IssuingMessage says in cert-manager's words why a Certificate, with these requests, isn't ready.
-func IssuingMessage(issued *unstructured.Unstructured, requests []unstructured.Unstructured) string {
-	conditions := []metav1.Condition{certManagerCondition(issued, "Ready"), certManagerCondition(issued, "Issuing")}
-	for i := range requests {
-		if c := certManagerCondition(&requests[i], "Ready"); c.Status != metav1.ConditionTrue {
-			conditions = append(conditions, c)
-		}
-	}
-	var messages []string
-	for _, c := range conditions {
-		if message := strings.Trim(c.Reason+": "+c.Message, ": "); message != "" {
-			messages = append(messages, message)
-		}
-	}
-	return cmp.Or(strings.Join(messages, "; "), "no status yet")
-}
-
-// certManagerCondition returns a condition, which is empty if there is none or it can't be read.
-func certManagerCondition(obj *unstructured.Unstructured, kind string) metav1.Condition {
-	var issued struct {
-		Status struct {
-			Conditions []metav1.Condition `json:"conditions"`
-		} `json:"status"`
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &issued); err != nil {
-		return metav1.Condition{Message: err.Error()}
-	}
-	return ptr.Deref(meta.FindStatusCondition(issued.Status.Conditions, kind), metav1.Condition{})
-}
-
 // createCertificates plans the Secrets of a run's certificates, and cert-manager's Certificates.
 func (p *planner) createCertificates() {
 	for _, c := range manifest.Certificates(p.run) {
-		secret := Creation{
+		secret := observed.Creation{
 			Object:     manifest.Secret(p.run, c.Secret, &certificate.Bundle{Certificate: []byte{}, Key: []byte{}}),
 			Unreadable: true, Reason: v1alpha1.ReasonInvalidSpec,
 		}
@@ -89,14 +51,14 @@ func (p *planner) createCertificates() {
 func (p *planner) certificatesReady() bool {
 	for _, c := range manifest.Certificates(p.run) {
 		issued := p.observed.Issued[c.Secret]
-		if c.Spec.IssuerRef == nil || issued != nil && IsIssued(issued) {
+		if c.Spec.IssuerRef == nil || issued != nil && observed.IsIssued(issued) {
 			continue
 		}
 		reported := cmp.Or(p.observed.Issuing[c.Secret], "the Certificate does not exist yet")
 		timeout := state.ReadinessTimeout(p.run)
-		by := p.observed.deadline(p.Status.AdmissionTime.Time, timeout)
+		by := p.observed.Deadline(p.Status.AdmissionTime.Time, timeout)
 		if p.now.After(by) {
-			p.fail(failuref(v1alpha1.ReasonCertificateNotReady,
+			p.fail(failure.Newf(v1alpha1.ReasonCertificateNotReady,
 				"The certificate of %s was not issued within %ds (spec.target.readiness.timeoutSeconds). cert-manager: %s", c.Field, int(timeout.Seconds()), reported))
 			return false
 		}

@@ -7,7 +7,9 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 )
@@ -22,7 +24,7 @@ func (p *planner) prepare() bool {
 	started := state.IsExternal(p.run) || o.Target != nil
 	complete := started && o.Job != nil
 	if o.NoCertManager != "" {
-		p.fail(certManagerMissing(o.NoCertManager))
+		p.fail(failure.CertManagerMissing(o.NoCertManager))
 		return false
 	}
 	if o.Config == nil && !p.createConfig(complete) {
@@ -35,12 +37,12 @@ func (p *planner) prepare() bool {
 		}
 	}
 	if !complete && o.Settings.NetworkPolicies {
-		p.Create = append(p.Create, Creation{
+		p.Create = append(p.Create, observed.Creation{
 			Object: manifest.NetworkPolicy(p.run, &o.Settings), Unreadable: true, Reason: v1alpha1.ReasonInvalidSpec,
 		})
 	}
-	if err := p.createPods(!started, o.Job == nil && clientsPlaceable(p.run, o)); err != nil {
-		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+	if err := p.createPods(!started, o.Job == nil && observed.ClientsPlaceable(p.run, o)); err != nil {
+		p.fail(failure.Newf(v1alpha1.ReasonInvalidSpec, "%s", err))
 		return false
 	}
 	return true
@@ -55,7 +57,7 @@ func (p *planner) createConfig(complete bool) bool {
 		p.awaitInputs(in.Missing)
 		return false
 	case in.Wrong != nil && !complete:
-		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s. Fix it, then create a new run.", in.Wrong))
+		p.fail(failure.Newf(v1alpha1.ReasonInvalidSpec, "%s. Fix it, then create a new run.", in.Wrong))
 		return false
 	case len(in.Missing) > 0 || in.Wrong != nil:
 		return true
@@ -75,7 +77,7 @@ func (p *planner) createConfig(complete bool) bool {
 		p.config, err = manifest.ConfigMap(p.run, rendering, &in.Inputs, p.observed.CA)
 	}
 	if err != nil {
-		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+		p.fail(failure.Newf(v1alpha1.ReasonInvalidSpec, "%s", err))
 		return false
 	}
 	p.create(p.config)
@@ -83,9 +85,9 @@ func (p *planner) createConfig(complete bool) bool {
 }
 
 func (p *planner) awaitInputs(missing []string) {
-	by := p.observed.deadline(p.Status.AdmissionTime.Time, inputs.Timeout)
+	by := p.observed.Deadline(p.Status.AdmissionTime.Time, inputs.Timeout)
 	if p.now.After(by) {
-		p.fail(failuref(v1alpha1.ReasonConfigurationMissing, "%s. Create it, then create a new run.", strings.Join(missing, "; ")))
+		p.fail(failure.Newf(v1alpha1.ReasonConfigurationMissing, "%s. Create it, then create a new run.", strings.Join(missing, "; ")))
 		return
 	}
 	p.state(v1alpha1.ReasonStarting, fmt.Sprintf("Waiting for %s. The run fails if it is still missing %s after admission.",
@@ -119,4 +121,9 @@ func (p *planner) createPods(needsTarget, needsClients bool) error {
 		p.create(p.clientJob(files))
 	}
 	return nil
+}
+
+// clientJob returns the clients' Job.
+func (p *planner) clientJob(script []manifest.ScriptFile) manifest.Object {
+	return manifest.ClientJob(p.run, p.observed.TargetNode(), script, &p.observed.Settings)
 }

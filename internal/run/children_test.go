@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -132,14 +133,14 @@ func TestDecideFailsARunWhoseObjectIsRefused(t *testing.T) {
 	stored := newScene().collected().sampled().decide()
 	config, certificate, result := plan.Create[0], plan.Create[2], stored.Store.Creation
 	tests := map[string]struct {
-		refusal Refusal
+		refusal observed.Refusal
 		reason  string
 		message string
 	}{
-		"forbidden":       {Refusal{config, "ConfigMap", errors.New("exceeded quota")}, v1alpha1.ReasonInvalidSpec, "ConfigMap run-config was rejected by the API server: exceeded quota. Fix the spec, or the policies and quotas of namespace ns."},
-		"somebody else's": {Refusal{config, "ConfigMap", apierrors.NewAlreadyExists(schema.GroupResource{}, "")}, v1alpha1.ReasonNameConflict, "ConfigMap run-config already exists and does not belong to this run. Delete it, or give the run another name."},
-		"no such kind":    {Refusal{certificate, "Certificate", &meta.NoKindMatchError{}}, v1alpha1.ReasonCertManagerMissing, "spec.target.tls.certificate.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName."},
-		"the artifact":    {Refusal{result, "ConfigMap", errors.New("too large")}, v1alpha1.ReasonArtifactNotStored, "ConfigMap run-result was rejected by the API server: too large. Fix the spec, or the policies and quotas of namespace ns."},
+		"forbidden":       {observed.Refusal{Creation: config, Kind: "ConfigMap", Err: errors.New("exceeded quota")}, v1alpha1.ReasonInvalidSpec, "ConfigMap run-config was rejected by the API server: exceeded quota. Fix the spec, or the policies and quotas of namespace ns."},
+		"somebody else's": {observed.Refusal{Creation: config, Kind: "ConfigMap", Err: apierrors.NewAlreadyExists(schema.GroupResource{}, "")}, v1alpha1.ReasonNameConflict, "ConfigMap run-config already exists and does not belong to this run. Delete it, or give the run another name."},
+		"no such kind":    {observed.Refusal{Creation: certificate, Kind: "Certificate", Err: &meta.NoKindMatchError{}}, v1alpha1.ReasonCertManagerMissing, "spec.target.tls.certificate.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName."},
+		"the artifact":    {observed.Refusal{Creation: result, Kind: "ConfigMap", Err: errors.New("too large")}, v1alpha1.ReasonArtifactNotStored, "ConfigMap run-result was rejected by the API server: too large. Fix the spec, or the policies and quotas of namespace ns."},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func (p *planner) clientsEnded() bool {
 
 // stopPods plans to terminate the run's pods but to keep them.
 func (p *planner) stopPods() {
-	for _, pod := range p.observed.pods() {
+	for _, pod := range p.observed.Pods() {
 		p.stop(pod)
 	}
 	p.deleteCertificates()

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -66,12 +67,12 @@ func TestTheDeadline(t *testing.T) {
 			c.Behind, c.DisconnectedSince = true, now.Add(-time.Second)
 		}), "", nil},
 		"has passed, a client never sends what it had": {overdueScene().clients(func(c *session.ClientState) {
-			c.Behind, c.DisconnectedSince = true, now.Add(-contactTimeout-time.Second)
+			c.Behind, c.DisconnectedSince = true, now.Add(-observed.ContactTimeout-time.Second)
 		}), v1alpha1.ReasonDeadlineExceeded, []string{"which is connected"}},
 		"passed while the manager was away":        {overdueScene().restarted(time.Second), "", nil},
-		"passed, and nobody has reconnected":       {overdueScene().restarted(contactTimeout + time.Second), v1alpha1.ReasonDeadlineExceeded, []string{"has not connected to this manager for 2m1s"}},
+		"passed, and nobody has reconnected":       {overdueScene().restarted(observed.ContactTimeout + time.Second), v1alpha1.ReasonDeadlineExceeded, []string{"has not connected to this manager for 2m1s"}},
 		"while the manager has just begun to lead": {overdueScene().leads(time.Second), "", nil},
-		"and the grace of its begin, too":          {overdueScene().leads(takeoverGrace + time.Second).since(2*takeoverGrace + 10*time.Second), v1alpha1.ReasonDeadlineExceeded, []string{"It had 2m0s more"}},
+		"and the grace of its begin, too":          {overdueScene().leads(observed.TakeoverGrace + time.Second).since(2*observed.TakeoverGrace + 10*time.Second), v1alpha1.ReasonDeadlineExceeded, []string{"It had 2m0s more"}},
 		"and the manager has led since before":     {overdueScene().leads(10 * time.Second), v1alpha1.ReasonDeadlineExceeded, nil},
 		"before the load, while the manager was away": {func() *scene {
 			s := overdueScene().restarted(time.Second)
@@ -79,15 +80,15 @@ func TestTheDeadline(t *testing.T) {
 			return s
 		}(), "", nil},
 		"before the load, and its pods never came back": {func() *scene {
-			s := overdueScene().restarted(takeoverGrace + time.Second).since(time.Hour)
+			s := overdueScene().restarted(observed.TakeoverGrace + time.Second).since(time.Hour)
 			meta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionSucceeded).Reason = v1alpha1.ReasonStarting
 			return s
 		}(), v1alpha1.ReasonDeadlineExceeded, []string{"Starting"}},
 		"while the result is stored": {overdueScene().storing(time.Minute), "", nil},
-		"the result can't be stored": {overdueScene().storing(storeTimeout + time.Second), v1alpha1.ReasonArtifactNotStored, []string{"was not stored 5m0s after that"}},
+		"the result can't be stored": {overdueScene().storing(observed.StoreTimeout + time.Second), v1alpha1.ReasonArtifactNotStored, []string{"was not stored 5m0s after that"}},
 		"while an earlier pod is there": {func() *scene {
 			s := overdueScene()
-			s.o.Strays = []Stray{{ownership.EarlierRun, "Pod", s.o.Target}}
+			s.o.Strays = []observed.Stray{{Relation: ownership.EarlierRun, Kind: "Pod", Object: s.o.Target}}
 			return s
 		}(), v1alpha1.ReasonDeadlineExceeded, nil},
 	}
@@ -103,12 +104,12 @@ func TestTheDeadline(t *testing.T) {
 					t.Errorf("%q lacks %q", got.Message, text)
 				}
 			}
-			if test.reason == "" && (p.RequeueAfter <= 0 || p.RequeueAfter > storeTimeout) {
+			if test.reason == "" && (p.RequeueAfter <= 0 || p.RequeueAfter > observed.StoreTimeout) {
 				t.Errorf("it looks again after %s", p.RequeueAfter)
 			}
 			// It is judged in the same way if nothing can be read.
 			s := test.scene
-			blind := &Observed{Sessions: s.o.Sessions, LeaderSince: s.o.LeaderSince}
+			blind := &observed.Run{Sessions: s.o.Sessions, LeaderSince: s.o.LeaderSince}
 			interrupted := Interrupted(s.run, blind, now, errors.New("no API server"))
 			if is := stateIn(interrupted); is.Status != got.Status || is.Status == metav1.ConditionFalse && is.Reason != got.Reason {
 				t.Errorf("blind: %s %s: %s", is.Status, is.Reason, is.Message)

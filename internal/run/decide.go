@@ -11,7 +11,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
@@ -19,7 +21,7 @@ import (
 )
 
 // Decide returns what to do next about a run.
-func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
+func Decide(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) Plan {
 	p := newPlanner(run, o, now)
 	switch {
 	case !run.DeletionTimestamp.IsZero():
@@ -27,20 +29,20 @@ func Decide(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) Plan {
 		return p.Plan
 	case state.IsFinished(run):
 		p.cleanUp()
-	case o.Refusal != nil && mayBeAccepted(run, o, now):
+	case o.Refusal != nil && failure.MayBeAccepted(run, o, now):
 		p.Retry(o.Refusal)
-		p.requeueIn(acceptanceInterval)
+		p.requeueIn(failure.AcceptanceInterval)
 	case o.Refusal != nil:
-		p.fail(refused(run, o))
+		p.fail(failure.ObjectRefused(run, o))
 	case o.Stored != nil:
 		p.complete()
-	case outOfBounds(run, &o.Settings) != nil:
-		p.fail(outOfBounds(run, &o.Settings))
+	case failure.OutOfBounds(run, &o.Settings) != nil:
+		p.fail(failure.OutOfBounds(run, &o.Settings))
 	case state.IsSuspended(run):
 		p.suspend()
 	case !state.IsAdmitted(run) && !o.Position.Free:
 		p.queue()
-	case o.isObstructed() && !(state.IsAdmitted(run) && o.Collected(loadplan.Replicas(&run.Spec))):
+	case o.IsObstructed() && !(state.IsAdmitted(run) && o.Collected(loadplan.Replicas(&run.Spec))):
 		p.clear()
 	default:
 		p.admit()
@@ -65,9 +67,9 @@ func (p *planner) recordEvents(run *v1alpha1.BenchmarkRun) {
 
 // Interrupted returns what to do about a run that could not be observed: nothing but to say so, and
 // to end it once its deadline has passed.
-func Interrupted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time, err error) Plan {
+func Interrupted(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time, err error) Plan {
 	p := newPlanner(run, o, now)
-	if f := overdue(run, o, now); f != nil && !state.IsFinished(run) {
+	if f := failure.Overdue(run, o, now); f != nil && !state.IsFinished(run) {
 		p.fail(f)
 		p.salvage()
 		p.recordEvents(run)
@@ -83,28 +85,17 @@ func Interrupted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time, err err
 
 // failure returns why an admitted run can't end with a result, or nil. Once every client has sent
 // its totals, nothing that happens to the pods can prevent it, only that they can't be stored.
-func (p *planner) failure() *Failure {
+func (p *planner) failure() *failure.Failure {
 	run, o, now := p.run, p.observed, p.now
 	for i := range o.Strays {
 		if s := &o.Strays[i]; s.Relation == ownership.Foreign {
-			return conflict(s.name())
+			return failure.NameConflict(s.Name())
 		}
 	}
-	if f := overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
+	if f := failure.Overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
 		return f
 	}
-	mismatch := func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure {
-		return targetMismatch(run, o, p.mismatches)
-	}
-	for _, find := range []func(*v1alpha1.BenchmarkRun, *Observed, time.Time) *Failure{
-		evicted, targetGone, sharingUnsupported, mismatch, targetEnded, targetBlocked, targetNotReady, targetLost,
-		jobGone, clientEnded, clientsDeleted, jobFailed, clientBlocked, clientRefused, clientsNotReady, clientLost,
-	} {
-		if f := find(run, o, now); f != nil {
-			return p.withoutTeardown(f)
-		}
-	}
-	return nil
+	return failure.Find(run, o, now, p.mismatches)
 }
 
 func (p *planner) suspend() {
@@ -141,7 +132,7 @@ func (p *planner) clear() {
 			p.fail(f)
 			return
 		}
-		p.requeueAt(judgedAt(p.run, p.observed))
+		p.requeueAt(observed.JudgedAt(p.run, p.observed))
 	}
 	for i := range p.observed.Strays {
 		if s := &p.observed.Strays[i]; s.Relation != ownership.Foreign {
@@ -160,13 +151,13 @@ var origins = map[ownership.Relation]string{
 
 // awaitDeletion deletes an object, and waits until it is gone. The run ends if that takes too long: it is first in its
 // lane, so that others wait for it.
-func (p *planner) awaitDeletion(s *Stray) {
+func (p *planner) awaitDeletion(s *observed.Stray) {
 	p.delete(s.Object)
-	what := s.name() + " " + origins[s.Relation]
+	what := s.Name() + " " + origins[s.Relation]
 	if since := deletedSince(s.Object); !since.IsZero() {
-		end := p.observed.deadline(since, lane.ReleaseTimeout)
+		end := p.observed.Deadline(since, lane.ReleaseTimeout)
 		if !p.now.Before(end) {
-			p.fail(failuref(v1alpha1.ReasonNameConflict, "%s still exists %ds after its deletion.%s Give the run another name, or see why the object isn't deleted.",
+			p.fail(failure.Newf(v1alpha1.ReasonNameConflict, "%s still exists %ds after its deletion.%s Give the run another name, or see why the object isn't deleted.",
 				what, int(lane.ReleaseTimeout.Seconds()), finalizers(s.Object)))
 			return
 		}
@@ -210,11 +201,11 @@ func (p *planner) admit() {
 // advance takes an admitted run to its next stage.
 func (p *planner) advance() {
 	o, starts := p.observed, p.observed.Sessions.Starts
-	p.requeueAt(judgedAt(p.run, o))
+	p.requeueAt(observed.JudgedAt(p.run, o))
 	if until, may := pods.MayBeStopping(o.Target, p.now); may {
 		p.requeueAt(until)
 	}
-	p.requeueAt(o.LeaderSince.Add(takeoverGrace))
+	p.requeueAt(o.LeaderSince.Add(observed.TakeoverGrace))
 	collected := o.Collected(loadplan.Replicas(&p.run.Spec))
 	if !collected && !p.prepare() || !p.observeTarget() {
 		return
@@ -239,11 +230,11 @@ func (p *planner) advance() {
 		p.awaitReadiness()
 	case !verified:
 		p.state(v1alpha1.ReasonStarting, "Waiting for the server's log: "+missing, nil)
-	case !state.IsExternal(p.run) && !cpusKnown(p.run, o.Sessions.Agent):
+	case !state.IsExternal(p.run) && !observed.CPUsKnown(p.run, o.Sessions.Agent):
 		p.Read = true // its CPUs have to be known before there is load
 		p.state(v1alpha1.ReasonStarting, "Waiting for the agent to report the target's CPUs.", nil)
 	default:
-		if f := unpinned(p.run, o); f != nil {
+		if f := failure.CPUNotExclusive(p.run, o); f != nil {
 			p.fail(f)
 		} else {
 			p.startLoad()

@@ -16,7 +16,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
@@ -48,7 +50,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		},
 		"a client's session is gone": {
 			newScene().ready().clients(func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now }),
-			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Begin == nil && p.RequeueAfter <= contactTimeout },
+			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Begin == nil && p.RequeueAfter <= observed.ContactTimeout },
 		},
 		"all are ready": {newScene().ready(), v1alpha1.ReasonMeasuring, func(p Plan) bool {
 			return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 && p.Begin.Lead < time.Second && p.Status.MeasurementTime == nil
@@ -144,8 +146,10 @@ func TestDecideFailsARun(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"deadline":       {func(s *scene) { s.run.Spec.ActiveDeadlineSeconds = ptr.To(int32(9)) }, v1alpha1.ReasonDeadlineExceeded, "spec.activeDeadlineSeconds"},
-		"conflict":       {func(s *scene) { s.o.Strays = []Stray{{ownership.Foreign, "Pod", s.o.Target}} }, v1alpha1.ReasonNameConflict, "Pod run-target"},
+		"deadline": {func(s *scene) { s.run.Spec.ActiveDeadlineSeconds = ptr.To(int32(9)) }, v1alpha1.ReasonDeadlineExceeded, "spec.activeDeadlineSeconds"},
+		"conflict": {func(s *scene) {
+			s.o.Strays = []observed.Stray{{Relation: ownership.Foreign, Kind: "Pod", Object: s.o.Target}}
+		}, v1alpha1.ReasonNameConflict, "Pod run-target"},
 		"target deleted": {func(s *scene) { s.o.Target.DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonTargetLost, "deleted"},
 		"target gone":    {func(s *scene) { s.o.Target, s.run.Status.Target = nil, &v1alpha1.TargetStatus{Node: "node"} }, v1alpha1.ReasonTargetLost, "deleted"},
 		"target crashed": {func(s *scene) {
@@ -185,13 +189,13 @@ func TestDecideFailsARun(t *testing.T) {
 		"client disconnected": {func(s *scene) { s.clients(func(c *session.ClientState) { c.Connected = false }) }, v1alpha1.ReasonClientLost, "disconnected"},
 		"clients without a session": {func(s *scene) {
 			s.o.Sessions.Clients = nil
-			s.o.Job.CreationTimestamp.Time = now.Add(-clientsReadyTimeout - time.Second)
+			s.o.Job.CreationTimestamp.Time = now.Add(-failure.ClientsReadyTimeout - time.Second)
 		}, v1alpha1.ReasonClientsNotReady, "Client 0"},
 		"clients not ready": {func(s *scene) {
-			s.o.Job.CreationTimestamp.Time = now.Add(-2 * clientsReadyTimeout)
+			s.o.Job.CreationTimestamp.Time = now.Add(-2 * failure.ClientsReadyTimeout)
 			s.o.Sessions.Agent.ProbeResult = &session.ProbeResult{}
 			s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{
-				Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-clientsReadyTimeout - time.Second)),
+				Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-failure.ClientsReadyTimeout - time.Second)),
 			})
 		}, v1alpha1.ReasonClientsNotReady, "Client 0"},
 		"Job failed": {func(s *scene) {
@@ -246,7 +250,7 @@ func TestDecideCompletesARunFromItsArtifact(t *testing.T) {
 	s.run.Status.Artifact = &v1alpha1.ArtifactReference{
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: "run-result", Key: "result.json.gz"}, SizeBytes: ptr.To(int64(3)), SHA256: "abc",
 	}
-	s.o.Stored = &Stored{Identity: artifact.Identity{SizeBytes: 3, SHA256: "abc"}, Result: &result.Result{
+	s.o.Stored = &observed.Stored{Identity: artifact.Identity{SizeBytes: 3, SHA256: "abc"}, Result: &result.Result{
 		Clients:    []result.Client{{Index: 0}, {Index: 1}},
 		Findings:   []result.Finding{{Reason: "Careful", Severity: result.Warns}, {Reason: "ClientSaturated", Severity: result.Invalidates, Message: "too busy"}},
 		Thresholds: []result.ThresholdOutcome{{Metric: "ErrorRate", Bound: "below 1%", Actual: "0%", Met: true}},

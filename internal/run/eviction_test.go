@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
@@ -147,13 +148,13 @@ func TestDecideNamesAnEviction(t *testing.T) {
 func TestDecideEndsARunWhosePodStaysSilent(t *testing.T) {
 	s := newScene().started(measurementStage)
 	terminate(s.o.Target, 137)
-	s.o.Sessions.Agent.Connected, s.o.Sessions.Agent.DisconnectedSince = false, now.Add(-contactTimeout-time.Second)
+	s.o.Sessions.Agent.Connected, s.o.Sessions.Agent.DisconnectedSince = false, now.Add(-observed.ContactTimeout-time.Second)
 	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonTargetLost {
 		t.Errorf("the target: %+v", got)
 	}
 	s = newScene().started(measurementStage).clients(func(c *session.ClientState) {
 		c.Failure, c.FailureKind = "stopped", session.FailureStopped
-		c.Connected, c.DisconnectedSince = false, now.Add(-contactTimeout-time.Second)
+		c.Connected, c.DisconnectedSince = false, now.Add(-observed.ContactTimeout-time.Second)
 	})
 	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonClientLost {
 		t.Errorf("the clients: %+v", got)

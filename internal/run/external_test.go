@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -26,7 +28,7 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 	wasReady := func(s *scene) *scene { return s.became(time.Minute) }
 	lost := func(s *scene) *scene {
 		return s.clients(func(c *session.ClientState) {
-			c.Connected, c.DisconnectedSince = false, now.Add(-contactTimeout-time.Second)
+			c.Connected, c.DisconnectedSince = false, now.Add(-observed.ContactTimeout-time.Second)
 		})
 	}
 	tests := map[string]struct {
@@ -47,7 +49,7 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 		"a restart, and nobody is back": {wasReady(func() *scene { s := externalScene(); s.o.Sessions = session.Observation{Since: now}; return s }()), v1alpha1.ReasonStarting, nil},
 		"a restart, nobody comes back": {func() *scene {
 			s := wasReady(externalScene())
-			s.o.Sessions = session.Observation{Since: now.Add(-contactTimeout - time.Second)}
+			s.o.Sessions = session.Observation{Since: now.Add(-observed.ContactTimeout - time.Second)}
 			s.clientsWereReady()
 			return s
 		}(), v1alpha1.ReasonClientLost, []string{"Client 0 was disconnected"}},
@@ -84,7 +86,7 @@ func TestASlowTargetDoesNotMakeClientsLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := make()
 			s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(3000))
-			s.o.Job.CreationTimestamp.Time = now.Add(-2 * clientsReadyTimeout)
+			s.o.Job.CreationTimestamp.Time = now.Add(-2 * failure.ClientsReadyTimeout)
 			p := s.decide()
 			if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting {
 				t.Errorf("while the target starts: %s: %s", got.Reason, got.Message)

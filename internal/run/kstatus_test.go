@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -22,7 +23,7 @@ func TestKstatusAndVerdict(t *testing.T) {
 	judged := func(findings []result.Finding, thresholds ...result.ThresholdOutcome) *scene {
 		s := newScene()
 		s.run.Status.Artifact = &v1alpha1.ArtifactReference{SHA256: "abc"}
-		s.o.Stored = &Stored{
+		s.o.Stored = &observed.Stored{
 			Identity: artifact.Identity{SHA256: "abc"},
 			Result:   &result.Result{Clients: []result.Client{{}}, Findings: findings, Thresholds: thresholds},
 		}

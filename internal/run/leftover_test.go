@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 )
 
@@ -59,7 +60,7 @@ func TestDecideWaitsForADeletionAndNotForEver(t *testing.T) {
 		for kind, owner := range map[string]types.UID{"of an earlier run": "earlier", "that the run has not recorded": "uid"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				s, pod := inTheWay(owner, test.change)
-				s.o.Strays = []Stray{{ownership.Of(s.run, v1alpha1.ChildrenStatus{}, pod), "Pod", pod}}
+				s.o.Strays = []observed.Stray{{Relation: ownership.Of(s.run, v1alpha1.ChildrenStatus{}, pod), Kind: "Pod", Object: pod}}
 				p := s.decide()
 				if diff := cmp.Diff(test.deletes, names(p.Delete)); diff != "" {
 					t.Errorf("deletes (-want +got):\n%s", diff)
@@ -80,7 +81,7 @@ func TestDecideWaitsForADeletionAndNotForEver(t *testing.T) {
 // busy at the same time.
 func TestDecideDeletesNothingWhileItWaitsForItsLane(t *testing.T) {
 	s, pod := inTheWay("uid")
-	s.o.Strays = []Stray{{ownership.Unrecorded, "Pod", pod}}
+	s.o.Strays = []observed.Stray{{Relation: ownership.Unrecorded, Kind: "Pod", Object: pod}}
 	s.o.Position = lane.Position{Ahead: 1, Held: true, HeldUntil: now.Add(30 * time.Second)}
 	p := s.decide()
 	if len(p.Delete) > 0 || p.RequeueAfter != 30*time.Second+time.Millisecond {
@@ -94,7 +95,7 @@ func TestDecideDeletesNothingWhileItWaitsForItsLane(t *testing.T) {
 // TestDecideReplacesWhatAnAdmittedRunHasNotRecorded has a manager find a target of a run that its status doesn't record.
 func TestDecideReplacesWhatAnAdmittedRunHasNotRecorded(t *testing.T) {
 	s := newScene()
-	s.o.Strays = []Stray{{ownership.Unrecorded, "Pod", s.o.Target}}
+	s.o.Strays = []observed.Stray{{Relation: ownership.Unrecorded, Kind: "Pod", Object: s.o.Target}}
 	s.o.Target, s.o.Sessions = nil, fresh().o.Sessions
 	const want = "Waiting for the deletion of Pod run-target that the run has not recorded."
 	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonQueued || !strings.Contains(got.Message, want) {

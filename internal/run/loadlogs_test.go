@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -37,7 +38,7 @@ func TestLogsOfTheLoadAreRead(t *testing.T) {
 		}(), both, start},
 		"it is stored": {func() *scene {
 			s := base().collected().sampled()
-			s.o.Stored = &Stored{}
+			s.o.Stored = &observed.Stored{}
 			return s
 		}(), nil, time.Time{}},
 		"the pod is gone": {func() *scene {
@@ -47,7 +48,7 @@ func TestLogsOfTheLoadAreRead(t *testing.T) {
 		}(), nil, time.Time{}},
 		"a log that nobody understands": {newScene().collected().sampled(), nil, start},
 	} {
-		got, since := NeedsLoadLogs(tc.scene.run, tc.scene.o, now)
+		got, since := observed.NeedsLoadLogs(tc.scene.run, tc.scene.o, now)
 		if !slices.Equal(got, tc.want) || !since.Equal(tc.since) {
 			t.Errorf("%s: read %v since %v, want %v since %v", name, got, since, tc.want, tc.since)
 		}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/observed"
 )
 
 func TestExclusivity(t *testing.T) {
@@ -26,7 +27,7 @@ func TestExclusivity(t *testing.T) {
 		{"1", "0-9999999999", 1000, v1alpha1.CPUsUnknown},
 	}
 	for _, test := range tests {
-		if got := exclusivity(test.own, test.shared, v1alpha1.Resources{CPU: resource.NewMilliQuantity(test.limit, resource.DecimalSI)}); got != test.want {
+		if got := observed.Exclusivity(test.own, test.shared, v1alpha1.Resources{CPU: resource.NewMilliQuantity(test.limit, resource.DecimalSI)}); got != test.want {
 			t.Errorf("CPUs %q beside %q with %d m: %s, want %s", test.own, test.shared, test.limit, got, test.want)
 		}
 	}

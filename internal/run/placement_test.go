@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -73,8 +74,8 @@ func TestUnschedulableClients(t *testing.T) {
 				t.Errorf("waits with %q, want %q", waits.Message, says)
 			}
 
-			s.o.Target.CreationTimestamp.Time = now.Add(-clientsReadyTimeout - time.Second)
-			s.o.Job.CreationTimestamp.Time = now.Add(-clientsReadyTimeout - time.Second)
+			s.o.Target.CreationTimestamp.Time = now.Add(-failure.ClientsReadyTimeout - time.Second)
+			s.o.Job.CreationTimestamp.Time = now.Add(-failure.ClientsReadyTimeout - time.Second)
 			s.ready().became(time.Second)
 			c := s.o.Sessions.Clients[0]
 			s.o.Sessions.Clients = map[int]session.ClientState{0: c}

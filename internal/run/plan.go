@@ -1,17 +1,15 @@
 package run
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/artifact"
-	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -21,7 +19,7 @@ import (
 // what to send to its pods. Every step may be repeated without harm.
 type Plan struct {
 	// Create holds objects that don't exist yet, in their order.
-	Create []Creation
+	Create []observed.Creation
 	// Stop holds pods that must terminate but are kept.
 	Stop []*corev1.Pod
 	// Delete holds objects that must go, in their order. One without a UID is deleted by its name.
@@ -35,10 +33,10 @@ type Plan struct {
 	Findings []result.Finding
 
 	// Store is the artifact to create once the status that announces it is written, or nil.
-	Store *Storage
+	Store *observed.Storage
 	// Upload is the artifact whose whole result must be in its bucket before the artifact is created, or nil. Attempt
 	// begins an attempt to store it there.
-	Upload  *Storage
+	Upload  *observed.Storage
 	Attempt bool
 
 	// Finalizer says what to do about v1alpha1.FinalizerBucketObjects once the status is written, and before Upload.
@@ -96,40 +94,6 @@ func (p *Plan) Record(objects ...manifest.Object) {
 	}
 }
 
-// Creation is an object to create.
-type Creation struct {
-	Object manifest.Object
-	// Certificate describes the key and certificate to generate for a Secret, or is nil.
-	Certificate *certificate.Request
-	// Unreadable reports that the manager may not read an existing object of that name. It is the
-	// run's own: its name contains the run's UID.
-	Unreadable bool
-	// Reason is the reason of the run's failure if the API server rejects the object.
-	Reason string
-}
-
-// Storage is an artifact to create.
-type Storage struct {
-	Creation
-	Stored
-	// Whole is the whole result, which is in its bucket when the artifact is created, or nil if there is none.
-	Whole *Whole
-}
-
-// Whole is a whole result to store in a bucket.
-type Whole struct {
-	v1alpha1.ArtifactObject
-	Data []byte
-}
-
-// Stored is an artifact that exists.
-type Stored struct {
-	artifact.Identity
-	// Result is the content, or nil if it can't be read. Err says why.
-	Result *result.Result
-	Err    error
-}
-
 // Prepare holds the clients' plans by index, and the host and port of the target.
 type Prepare struct {
 	Plans   []*session.Plan
@@ -147,26 +111,4 @@ type Begin struct {
 type Summarize struct {
 	Client int
 	Data   []byte
-}
-
-// maxMessage limits the message of a condition, as metav1.Condition does.
-const maxMessage = 32768
-
-// Failure is why a run has no result: a reason of Succeeded, and the evidence and what to do.
-type Failure struct {
-	Reason  string
-	Message string
-}
-
-func failuref(reason, format string, args ...any) *Failure {
-	return &Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}
-}
-
-func conflict(name string) *Failure {
-	return failuref(v1alpha1.ReasonNameConflict, "%s already exists and does not belong to this run. Delete it, or give the run another name.", name)
-}
-
-func certManagerMissing(field string) *Failure {
-	return failuref(v1alpha1.ReasonCertManagerMissing,
-		"%s.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName.", field)
 }

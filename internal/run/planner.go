@@ -14,7 +14,9 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
@@ -32,7 +34,7 @@ const (
 type planner struct {
 	Plan
 	run      *v1alpha1.BenchmarkRun
-	observed *Observed
+	observed *observed.Run
 	now      time.Time
 
 	// started describes the target as it was started. What can't be observed any more, because the
@@ -48,7 +50,7 @@ type planner struct {
 	mismatches []server.Mismatch
 }
 
-func newPlanner(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *planner {
+func newPlanner(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) *planner {
 	run = run.DeepCopy()
 	p := &planner{run: run, observed: o, now: now}
 	p.Status = run.Status
@@ -79,14 +81,14 @@ func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
 
 func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: printable.Bounded(message, maxMessage), ObservedGeneration: p.run.Generation,
+		Type: kind, Status: status, Reason: reason, Message: printable.Bounded(message, state.MaxMessage), ObservedGeneration: p.run.Generation,
 		LastTransitionTime: metav1.NewTime(p.now), // used only if the status changes
 	})
 }
 
 // fail ends a run without a result. It drops everything that was planned. The children are deleted
 // only when the verdict is written: after a crash in between, the run's pods would look lost.
-func (p *planner) fail(f *Failure) {
+func (p *planner) fail(f *failure.Failure) {
 	p.Plan = Plan{Status: p.Status}
 	p.Status.Artifact = nil
 	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message)
@@ -131,7 +133,7 @@ func (p *Plan) Retry(err error) {
 	for _, kind := range kinds {
 		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil {
 			before, _, _ := strings.Cut(c.Message, v1alpha1.RetryPrefix)
-			c.Message = strings.TrimSpace(printable.Bounded(before, maxMessage/2)) + " " + v1alpha1.RetryPrefix + printable.Bounded(err.Error(), maxError)
+			c.Message = strings.TrimSpace(printable.Bounded(before, state.MaxMessage/2)) + " " + v1alpha1.RetryPrefix + printable.Bounded(err.Error(), maxError)
 			c.Message = strings.TrimSpace(c.Message)
 		}
 	}
@@ -141,7 +143,7 @@ func (p *Plan) Retry(err error) {
 const maxError = 1024
 
 func (p *planner) create(obj manifest.Object) {
-	p.Create = append(p.Create, Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})
+	p.Create = append(p.Create, observed.Creation{Object: obj, Reason: v1alpha1.ReasonInvalidSpec})
 }
 
 // requeueAt requests a reconciliation at a time, unless one is planned earlier. It ignores a time
@@ -212,19 +214,6 @@ func (p *planner) loadPlans() ([]*session.Plan, error) {
 	}
 	return p.loads, nil
 }
-
-// wall converts a time of the sessions' clock, which is monotonic, to the wall clock. They differ if
-// that was set, or the host slept, since the manager was started.
-func (o *Observed) wall(at int64, now time.Time) time.Time {
-	step := now.Sub(time.UnixMicro(o.Sessions.Now))
-	if step.Abs() < minClockStep {
-		step = 0
-	}
-	return time.UnixMicro(at).Add(step.Truncate(time.Second))
-}
-
-// minClockStep is the difference between two clocks from which on one of them was set.
-const minClockStep = time.Second
 
 // progress returns the progress of a stage of a certain extent that began at at, or hasn't begun if
 // that is 0.

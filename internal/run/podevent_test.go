@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
 )
 
@@ -14,7 +15,7 @@ func TestDecideSaysWhatAPodWaitsFor(t *testing.T) {
 	const missing = `MountVolume.SetUp failed for volume "tls" : secret "mine" not found`
 	s := newScene().stuck(missing)
 	p := s.decide()
-	if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, missing) || p.RequeueAfter > podEventInterval {
+	if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, missing) || p.RequeueAfter > observed.PodEventInterval {
 		t.Errorf("at first: %+v, again after %s", got, p.RequeueAfter)
 	}
 	s.o.Target.CreationTimestamp.Time = now.Add(-inputs.Timeout - time.Second)

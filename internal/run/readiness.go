@@ -13,6 +13,8 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
@@ -22,17 +24,17 @@ import (
 // ready reports whether target and clients are ready, and sets their conditions.
 func (p *planner) ready() bool {
 	o := p.observed
-	answered := probed(p.run, o) != nil
+	answered := observed.Probed(p.run, o) != nil
 	if p.becomes(v1alpha1.ConditionTargetReady, answered, "The readiness probe succeeded.", p.targetProgress) && (o.Target != nil || o.Job != nil) {
-		p.requeueAt(targetReadyBy(p.run, o))
+		p.requeueAt(observed.TargetReadyBy(p.run, o))
 	}
 	replicas := loadplan.Replicas(&p.run.Spec)
 	n := p.countClients(func(c *session.ClientState) bool { return c.Ready && c.Connected })
 	if p.becomes(v1alpha1.ConditionClientsReady, n == replicas, fmt.Sprintf("All %d clients are ready.", replicas), func() string {
 		return fmt.Sprintf("%d of %d clients are ready.%s", n, replicas, p.clientProgress())
 	}) && o.Job != nil {
-		p.requeueAt(clientReadyBy(p.run, o, false))
-		p.requeueAt(clientReadyBy(p.run, o, true))
+		p.requeueAt(failure.ClientReadyBy(p.run, o, false))
+		p.requeueAt(failure.ClientReadyBy(p.run, o, true))
 	}
 	return answered && n == replicas
 }
@@ -59,15 +61,15 @@ func (p *planner) awaitReadiness() {
 	} else {
 		p.state(v1alpha1.ReasonStarting, targets.Message+" "+clients.Message, nil)
 	}
-	all := p.observed.pods()
+	all := p.observed.Pods()
 	if slices.ContainsFunc(all, pods.IsBlocked) {
 		p.requeueIn(pods.ImagePullTimeout / 4)
 	}
-	if _, missing := p.observed.missingClient(p.run); missing || slices.ContainsFunc(all, pods.Starting) {
-		p.requeueIn(podEventInterval)
+	if _, missing := p.observed.MissingClient(p.run); missing || slices.ContainsFunc(all, pods.Starting) {
+		p.requeueIn(observed.PodEventInterval)
 	}
 	if p.disconnected() {
-		p.requeueIn(contactTimeout / 4)
+		p.requeueIn(observed.ContactTimeout / 4)
 	}
 }
 
@@ -92,7 +94,7 @@ func (p *planner) targetProgress() string {
 }
 
 func (p *planner) clientProgress() string {
-	if p.observed.Job == nil && !clientsPlaceable(p.run, p.observed) {
+	if p.observed.Job == nil && !observed.ClientsPlaceable(p.run, p.observed) {
 		return " They are created once the target has a node."
 	}
 	for i := range loadplan.Replicas(&p.run.Spec) {
@@ -104,7 +106,7 @@ func (p *planner) clientProgress() string {
 			continue
 		}
 		if message := pods.Unschedulable(pod); message != "" {
-			return fmt.Sprintf(" Client %d can't be scheduled yet: %s%s", i, sentence(message), placementCause(p.run, p.observed))
+			return fmt.Sprintf(" Client %d can't be scheduled yet: %s%s", i, failure.Sentence(message), failure.PlacementCause(p.run, p.observed))
 		}
 		if event := p.observed.PodEvents[pod.Name]; event != nil {
 			return fmt.Sprintf(" Client %d does not start yet: %s", i, event.OfClient(p.run))
@@ -138,7 +140,7 @@ const (
 // verify records what the servers logged. It returns what it waits for while one may still log it.
 func (p *planner) verify() (done bool, waits string) {
 	ready := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionTargetReady)
-	if p.observed.Logs == nil || p.observed.Target == nil || ready == nil || probed(p.run, p.observed) == nil {
+	if p.observed.Logs == nil || p.observed.Target == nil || ready == nil || observed.Probed(p.run, p.observed) == nil {
 		return true, ""
 	}
 	for _, name := range server.VerifiableContainers(&p.run.Spec.Target) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/observed"
 )
 
 // reclaiming returns a scene whose run was deleted a time ago, with an object in a bucket.
@@ -19,8 +20,8 @@ func reclaiming(ago time.Duration) *scene {
 	s.run.DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(-ago)))
 	s.run.Finalizers = []string{"example.com/other", v1alpha1.FinalizerBucketObjects}
 	s.o.Reclaims = true
-	s.o.Bucket = &Bucket{Location: "s3://results", Prefix: "ns/run-uid/"}
-	s.o.Reclaim = &Reclaim{Timeout: 5 * time.Minute, Object: &v1alpha1.ArtifactObject{Bucket: "s3://results", Key: "ns/run-uid/1.json.gz"}}
+	s.o.Bucket = &observed.Bucket{Location: "s3://results", Prefix: "ns/run-uid/"}
+	s.o.Reclaim = &observed.Reclaim{Timeout: 5 * time.Minute, Object: &v1alpha1.ArtifactObject{Bucket: "s3://results", Key: "ns/run-uid/1.json.gz"}}
 	return s
 }
 
@@ -29,7 +30,7 @@ func TestDecideDeletesTheObjectsOfADeletedRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		ago       time.Duration
 		uploading bool
-		attempt   *Upload
+		attempt   *observed.Upload
 		begins    bool
 		released  bool
 		retained  string
@@ -37,15 +38,15 @@ func TestDecideDeletesTheObjectsOfADeletedRun(t *testing.T) {
 	}{
 		"not begun":                           {0, false, nil, true, false, "", 0},
 		"its upload has not ended":            {time.Hour, true, nil, false, false, "", 0},
-		"under way":                           {time.Hour, false, &Upload{Running: true, Err: failed}, false, false, "", 0},
-		"deleted":                             {0, false, &Upload{At: now}, false, true, "", 0},
-		"failed just now":                     {time.Minute, false, &Upload{Err: failed, At: now}, false, false, "", reclaimInterval + time.Millisecond},
-		"failed a while ago":                  {time.Minute, false, &Upload{Err: failed, At: now.Add(-reclaimInterval)}, true, false, "", time.Millisecond},
-		"failed just before the end":          {5*time.Minute - time.Second, false, &Upload{Err: failed, At: now}, false, false, "", time.Second + time.Millisecond},
-		"failed for too long":                 {5 * time.Minute, false, &Upload{Err: failed, At: now}, false, true, "stays in bucket s3://results: no answer.", 0},
-		"can't succeed":                       {0, false, &Upload{Err: failed, At: now, Final: true}, false, true, "stays in bucket s3://results: no answer.", 0},
+		"under way":                           {time.Hour, false, &observed.Upload{Running: true, Err: failed}, false, false, "", 0},
+		"deleted":                             {0, false, &observed.Upload{At: now}, false, true, "", 0},
+		"failed just now":                     {time.Minute, false, &observed.Upload{Err: failed, At: now}, false, false, "", reclaimInterval + time.Millisecond},
+		"failed a while ago":                  {time.Minute, false, &observed.Upload{Err: failed, At: now.Add(-reclaimInterval)}, true, false, "", time.Millisecond},
+		"failed just before the end":          {5*time.Minute - time.Second, false, &observed.Upload{Err: failed, At: now}, false, false, "", time.Second + time.Millisecond},
+		"failed for too long":                 {5 * time.Minute, false, &observed.Upload{Err: failed, At: now}, false, true, "stays in bucket s3://results: no answer.", 0},
+		"can't succeed":                       {0, false, &observed.Upload{Err: failed, At: now, Final: true}, false, true, "stays in bucket s3://results: no answer.", 0},
 		"this manager was away for too long":  {time.Hour, false, nil, true, false, "", 0},
-		"this manager's last attempt goes on": {time.Hour, false, &Upload{Running: true}, false, false, "", 0},
+		"this manager's last attempt goes on": {time.Hour, false, &observed.Upload{Running: true}, false, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := reclaiming(test.ago)
@@ -87,7 +88,7 @@ func TestDecideReleasesADeletedRunWithoutABucket(t *testing.T) {
 	if p := s.decide(); p.Finalizer != RemoveFinalizer || p.Retained != "" {
 		t.Errorf("without an object: finalizer %d, retained %q", p.Finalizer, p.Retained)
 	}
-	s.o.Bucket = &Bucket{Location: "s3://results", Prefix: "ns/run-uid/"}
+	s.o.Bucket = &observed.Bucket{Location: "s3://results", Prefix: "ns/run-uid/"}
 	if p := s.decide(); !strings.Contains(p.Retained, "Objects ns/run-uid/* may stay in bucket s3://results") {
 		t.Errorf("with objects that nothing names: %q", p.Retained)
 	}

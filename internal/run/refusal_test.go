@@ -17,6 +17,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -66,7 +68,7 @@ func TestRejects(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Rejects(test.err); got != test.want {
+			if got := failure.Rejects(test.err); got != test.want {
 				t.Errorf("%t for %v", got, test.err)
 			}
 		})
@@ -87,7 +89,7 @@ func TestDecideNamesWhatRejectsAnObject(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newScene()
-			s.o.Refusal = &Refusal{Creation: Creation{Object: s.o.Target, Reason: v1alpha1.ReasonInvalidSpec}, Kind: "Pod", Err: answered(http.StatusForbidden, "Forbidden", test.message)}
+			s.o.Refusal = &observed.Refusal{Creation: observed.Creation{Object: s.o.Target, Reason: v1alpha1.ReasonInvalidSpec}, Kind: "Pod", Err: answered(http.StatusForbidden, "Forbidden", test.message)}
 			s.o.Target = nil
 			got := stateIn(s.decide())
 			if got.Status != metav1.ConditionFalse || got.Reason != test.reason || !strings.Contains(got.Message, "Pod run-target was rejected by the API server: "+test.message+". ") ||
@@ -108,7 +110,7 @@ func refusedArtifact(after time.Duration, err error) *scene {
 	})
 	p := s.decide()
 	s.o.Unstored, s.run.Status = p.Store, p.Status
-	s.o.Refusal = &Refusal{Creation: s.o.Unstored.Creation, Kind: "ConfigMap", Err: err}
+	s.o.Refusal = &observed.Refusal{Creation: s.o.Unstored.Creation, Kind: "ConfigMap", Err: err}
 	return s
 }
 
@@ -124,8 +126,8 @@ func TestDecideTriesARefusedArtifactAgain(t *testing.T) {
 		"a webhook":                    {0, denied(webhookDenied), false},
 		"a webhook, with another code": {0, answered(http.StatusBadRequest, "BadRequest", webhookDenied), false},
 		"a policy":                     {0, denied(policyDenied), false},
-		"a quota, just before the end": {acceptanceTimeout - time.Second, denied(overQuota), false},
-		"a quota, for too long":        {acceptanceTimeout, denied(overQuota), true},
+		"a quota, just before the end": {failure.AcceptanceTimeout - time.Second, denied(overQuota), false},
+		"a quota, for too long":        {failure.AcceptanceTimeout, denied(overQuota), true},
 		"it is too large":              {0, answered(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "too large"), true},
 		"it is invalid":                {0, answered(http.StatusUnprocessableEntity, "Invalid", "invalid"), true},
 	}
@@ -143,7 +145,7 @@ func TestDecideTriesARefusedArtifactAgain(t *testing.T) {
 			if test.ends {
 				return
 			}
-			if got.Reason != v1alpha1.ReasonCollecting || !strings.Contains(got.Message, "Retrying: ") || p.RequeueAfter != acceptanceInterval || p.Release || p.Delete != nil {
+			if got.Reason != v1alpha1.ReasonCollecting || !strings.Contains(got.Message, "Retrying: ") || p.RequeueAfter != failure.AcceptanceInterval || p.Release || p.Delete != nil {
 				t.Errorf("%+v, again after %s, release %t", got, p.RequeueAfter, p.Release)
 			}
 			// The next attempt changes nothing in the status, and stores the same artifact.
@@ -161,16 +163,16 @@ func TestDecideTriesARefusedArtifactAgain(t *testing.T) {
 func TestDecideKeepsTheFiguresOfARefusedArtifact(t *testing.T) {
 	quota := answered(http.StatusForbidden, "Forbidden", overQuota)
 	restarted := func() *scene { // the deadline ends the run before a new manager can store anything
-		s := refusedArtifact(storeTimeout+time.Second, quota)
+		s := refusedArtifact(observed.StoreTimeout+time.Second, quota)
 		s.o.Refusal, s.o.Unstored = nil, nil
 		s.run.Spec.ActiveDeadlineSeconds = new(int32(1))
 		return s
 	}
 	blind := restarted()
 	for name, p := range map[string]Plan{
-		"refused for too long":                refusedArtifact(acceptanceTimeout, quota).decide(),
+		"refused for too long":                refusedArtifact(failure.AcceptanceTimeout, quota).decide(),
 		"not stored in time":                  restarted().decide(),
-		"not stored in time, nothing is read": Interrupted(blind.run, &Observed{Sessions: blind.o.Sessions}, now, errors.New("no answer")),
+		"not stored in time, nothing is read": Interrupted(blind.run, &observed.Run{Sessions: blind.o.Sessions}, now, errors.New("no answer")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, valid := stateIn(p), meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionValid)
@@ -207,15 +209,15 @@ func TestDecideEndsARunWhoseClientsAreRefused(t *testing.T) {
 			s := newScene()
 			delete(s.o.Clients, 1)
 			delete(s.o.Sessions.Clients, 1)
-			if got := NeedsEvents(s.run, s.o, begin.Add(podEventDelay)); len(got) != 1 || got[0].GetName() != "run-client" {
+			if got := observed.NeedsEvents(s.run, s.o, begin.Add(observed.PodEventDelay)); len(got) != 1 || got[0].GetName() != "run-client" {
 				t.Fatalf("reads the events of %v", names(got))
 			}
 			s.o.PodEvents = map[string]*pods.Event{"run-client": {Reason: "FailedCreate", Message: test.message}}
 			p := s.decide()
-			if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, "Client 1 has no pod yet: FailedCreate: "+test.message) || p.RequeueAfter > podEventInterval {
+			if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting || !strings.Contains(got.Message, "Client 1 has no pod yet: FailedCreate: "+test.message) || p.RequeueAfter > observed.PodEventInterval {
 				t.Errorf("at first: %+v, again after %s", got, p.RequeueAfter)
 			}
-			got := stateIn(Decide(s.run, s.o, begin.Add(refusalTimeout+time.Second)))
+			got := stateIn(Decide(s.run, s.o, begin.Add(failure.RefusalTimeout+time.Second)))
 			if test.reason == "" {
 				if got.Reason != v1alpha1.ReasonStarting {
 					t.Errorf("then: %+v", got)
@@ -229,12 +231,12 @@ func TestDecideEndsARunWhoseClientsAreRefused(t *testing.T) {
 
 func TestEventsOfTheJobAreReadOnlyWithoutAPod(t *testing.T) {
 	s := newScene()
-	if got := NeedsEvents(s.run, s.o, now); got != nil {
+	if got := observed.NeedsEvents(s.run, s.o, now); got != nil {
 		t.Errorf("with all pods: %v", names(got))
 	}
 	s.clientsWereReady()
 	s.o.Clients = nil
-	if got := NeedsEvents(s.run, s.o, now); got != nil {
+	if got := observed.NeedsEvents(s.run, s.o, now); got != nil {
 		t.Errorf("when pods are gone: %v", names(got))
 	}
 }

@@ -2,22 +2,17 @@ package run
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/validity"
-)
-
-// lastSampleTimeout bounds the wait for the agent's last usage sample.
-const (
-	lastSampleTimeout  = 2 * time.Second
-	lastSampleInterval = lastSampleTimeout / 20
 )
 
 // collect plans to store the result as soon as the agent has sampled the server after the last
@@ -32,9 +27,9 @@ func (p *planner) collect() {
 	if summarizing {
 		p.state(v1alpha1.ReasonCollecting, "Every client has sent its totals. A client runs the script's handleSummary().", nil)
 	}
-	if awaitsSample(p.run, p.observed, p.now) {
+	if observed.AwaitsSample(p.run, p.observed, p.now) {
 		p.Read = true
-		p.requeueIn(lastSampleInterval)
+		p.requeueIn(observed.LastSampleInterval)
 		return
 	}
 	if summarizing {
@@ -43,27 +38,13 @@ func (p *planner) collect() {
 	p.store()
 }
 
-// awaitsSample reports whether the agent may still sample the server after the last client's end. Every client
-// has sent its totals.
-func awaitsSample(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
-	var end int64
-	late := true
-	for i := range loadplan.Replicas(&run.Spec) {
-		client := o.Sessions.Clients[i]
-		end = max(end, client.Totals.EndedAt)
-		late = late && now.Sub(client.TotalsSince) > lastSampleTimeout
-	}
-	agent := o.Sessions.Agent
-	return agent != nil && agent.Connected && !late && (agent.Latest == nil || agent.Latest.At < end)
-}
-
 // store plans the artifact with the merged and judged result. Once it exists, the measurement is
 // complete, whatever happens. It is never replaced. The status announces its digest first, so that a
 // later manager can tell it from what somebody else has put in its place.
 func (p *planner) store() {
 	merged, err := p.merge()
 	if err != nil {
-		p.fail(failuref(v1alpha1.ReasonArtifactNotStored, "The result can't be merged: %s", err))
+		p.fail(failure.Newf(v1alpha1.ReasonArtifactNotStored, "The result can't be merged: %s", err))
 		return
 	}
 	if s := p.storage(merged, p.whole(merged)); s != nil {
@@ -140,7 +121,7 @@ func (p *planner) describe(at int64) (*result.Run, validity.Declared, error) {
 	d := plan.Describe()
 	d.Namespace, d.Name, d.UID = p.run.Namespace, p.run.Name, string(p.run.UID)
 	d.Image, d.Server = spec.Target.Image, server.Describe(&spec.Target)
-	d.MeasurementTime = p.observed.wall(at, p.now).UTC()
+	d.MeasurementTime = p.observed.Wall(at, p.now).UTC()
 	d.Load, d.TargetRatePerSecond = loadplan.Shape(spec), loadplan.TargetRatePerSecond(spec)
 	for _, p := range plans {
 		d.AllConnections += int64(p.Connections)
@@ -210,7 +191,7 @@ func (p *planner) environment() result.Environment {
 
 		ClockStepMicroseconds: o.Sessions.ClockStep.Microseconds(),
 	}
-	if answer := probed(p.run, o); answer != nil {
+	if answer := observed.Probed(p.run, o); answer != nil {
 		e.DocumentLength, e.HTTP, e.TLS = answer.DocumentLength, answer.HTTP, answer.TLS
 	}
 	if o.Sessions.Agent != nil {
@@ -236,7 +217,7 @@ func (p *planner) backendEnvironment(b *v1alpha1.Backend, cpuLimit int64) result
 			e.ImageID = started.ImageID
 		}
 	}
-	cpus, cores, exclusivity := backendCPUs(b, p.observed.Sessions.Agent)
+	cpus, cores, exclusivity := observed.BackendCPUs(b, p.observed.Sessions.Agent)
 	e.CPUs, e.Cores, e.CPUExclusivity = cpus, cores, string(exclusivity)
 	return e
 }

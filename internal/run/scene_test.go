@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
@@ -37,7 +38,7 @@ const (
 // scene is a run with two clients and what is observed of it.
 type scene struct {
 	run *v1alpha1.BenchmarkRun
-	o   *Observed
+	o   *observed.Run
 }
 
 // newScene returns an admitted run whose pods run but have not reported anything.
@@ -56,7 +57,7 @@ func newScene() *scene {
 	job := manifest.ClientJob(run, "node", nil, &manifest.Settings{})
 	job.CreationTimestamp = metav1.NewTime(begin)
 	config, _ := manifest.ConfigMap(run, rendering, &manifest.Inputs{}, []byte("ca"))
-	return &scene{run: run, o: &Observed{
+	return &scene{run: run, o: &observed.Run{
 		CA:     []byte("ca"),
 		Config: config, Target: pod, Job: job,
 		Clients: map[int]*corev1.Pod{0: clientPod(0), 1: clientPod(1)},
@@ -119,7 +120,7 @@ func creates(p Plan, name string) bool {
 	if p.Store != nil && p.Store.Object.GetName() == name {
 		return true
 	}
-	return slices.ContainsFunc(p.Create, func(c Creation) bool { return c.Object.GetName() == name })
+	return slices.ContainsFunc(p.Create, func(c observed.Creation) bool { return c.Object.GetName() == name })
 }
 
 // names returns the names of objects.
@@ -210,7 +211,7 @@ func (s *scene) clientsWereReady() {
 // stuck makes the run's pods wait for their volumes.
 func (s *scene) stuck(message string) *scene {
 	waiting := []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
-	for _, pod := range s.o.pods() {
+	for _, pod := range s.o.Pods() {
 		pod.Spec.NodeName, pod.Status.Phase, pod.Status.ContainerStatuses = "node", corev1.PodPending, waiting
 	}
 	s.o.Sessions.Agent, s.o.Sessions.Clients = nil, nil

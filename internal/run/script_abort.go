@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
@@ -57,7 +58,7 @@ func (p *planner) decideAbort(at int64) *v1alpha1.AbortStatus {
 
 // abortMetrics returns the script's thresholds with abortOnFail, the metrics that they refer to, merged over all clients,
 // and how long the load ran. There are none until every client has reported its metrics to this manager.
-func abortMetrics(run *v1alpha1.BenchmarkRun, o *Observed) (thresholds []k6metric.Threshold, merged []k6metric.Metric, elapsed time.Duration) {
+func abortMetrics(run *v1alpha1.BenchmarkRun, o *observed.Run) (thresholds []k6metric.Threshold, merged []k6metric.Metric, elapsed time.Duration) {
 	replicas := loadplan.Replicas(&run.Spec)
 	for i := range replicas {
 		c := o.Sessions.Clients[i]

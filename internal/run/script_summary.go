@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -25,7 +26,7 @@ func (p *planner) summarizing() bool {
 	if !state.RunsScript(p.run) || !result.Summarizes(p.scriptTotals()) || p.returned() != nil {
 		return false
 	}
-	by := lastTotals(p.run, p.observed).Add(summaryTimeout)
+	by := observed.LastTotals(p.run, p.observed).Add(summaryTimeout)
 	if !p.now.Before(by) {
 		return false
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"time"
 
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/session"
@@ -28,21 +27,6 @@ func (p *planner) tearingDown() bool {
 	}
 	p.requeueIn(teardownInterval)
 	return true
-}
-
-// withoutTeardown adds to a failure that the script's teardown() may not run, if setup() has returned and client 0 is
-// lost: no other client runs it.
-func (p *planner) withoutTeardown(f *Failure) *Failure {
-	leader := p.observed.Sessions.Clients[session.ScriptLeader]
-	if !state.RunsScript(p.run) || !p.wasSetUp() || leader.Connected || leader.Totals != nil {
-		return f
-	}
-	return failuref(f.Reason, "%s. Client 0 is lost, and may not have run the script's teardown(): what that removes may still be there.", printable.WithoutPeriod(f.Message))
-}
-
-// wasSetUp reports whether setup() of the script has returned.
-func (p *planner) wasSetUp() bool {
-	return p.Status.MeasurementTime != nil || p.countClients(func(c *session.ClientState) bool { return c.Script.SetupEnded }) > 0
 }
 
 // removalBegun reports whether the clients are being removed already, or were never there.

@@ -31,7 +31,7 @@ func (p *planner) beginNow(stage sessionpb.Stage) { p.Begin = &Begin{Stage: stag
 // measure records that the clients send the load from at on, or that they are about to if at is 0.
 func (p *planner) measure(at int64) {
 	if at != 0 {
-		p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(p.observed.wall(at, p.now)))
+		p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(p.observed.Wall(at, p.now)))
 	}
 	_, extent := loadplan.Extents(&p.run.Spec)
 	message := "The clients send the load."

@@ -17,24 +17,12 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
-
-// NeedsNode returns the name of the target's node if that must be read: until the status records
-// its kernel, and for the result's environment. Otherwise it returns "".
-func NeedsNode(run *v1alpha1.BenchmarkRun, o *Observed) string {
-	recorded := ptr.Deref(run.Status.Target, v1alpha1.TargetStatus{})
-	name := recorded.Node
-	if o.Target != nil {
-		name = o.Target.Spec.NodeName
-	}
-	if recorded.Kernel != "" && !o.Collected(loadplan.Replicas(&run.Spec)) {
-		return ""
-	}
-	return name
-}
 
 // observeTarget records in the status what was started, and plans what the run's pods must know of
 // it. It returns false if the run fails.
@@ -52,11 +40,11 @@ func (p *planner) observeTarget() bool {
 	default:
 		address = p.observePod(pod)
 	}
-	if e := probed(p.run, p.observed); e != nil {
+	if e := observed.Probed(p.run, p.observed); e != nil {
 		t.ServerSoftware, t.TLS = e.Software, tlsStatus(e.TLS)
 	}
 	if agent := p.observed.Sessions.Agent; agent != nil && agent.Latest != nil && pod != nil {
-		t.CPUs, t.CPUExclusivity = agent.Latest.CPUs, exclusivity(agent.Latest.CPUs, agent.Latest.AgentCPUs, p.run.Spec.Target.Resources)
+		t.CPUs, t.CPUExclusivity = agent.Latest.CPUs, observed.Exclusivity(agent.Latest.CPUs, agent.Latest.AgentCPUs, p.run.Spec.Target.Resources)
 	}
 	p.recordTarget()
 	return address == "" || p.prepareClients(address)
@@ -67,7 +55,7 @@ func (p *planner) observeTarget() bool {
 func (p *planner) prepareClients(address string) bool {
 	loads, err := p.loadPlans()
 	if err != nil {
-		p.fail(failuref(v1alpha1.ReasonInvalidSpec, "%s", err))
+		p.fail(failure.Newf(v1alpha1.ReasonInvalidSpec, "%s", err))
 		return false
 	}
 	if p.run.Spec.Load.RequestsFrom == nil || loads[0].RequestList != nil {

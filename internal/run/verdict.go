@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,14 +10,14 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // complete ends a run whose artifact exists.
 func (p *planner) complete() {
-	if f := unusable(p.run, p.observed.Stored); f != nil {
+	if f := failure.ArtifactInvalid(p.run, p.observed.Stored); f != nil {
 		p.fail(f)
 		return
 	}
@@ -78,25 +77,6 @@ func (p *planner) measured() (*result.Result, error) {
 	}
 	p.started = ptr.Deref(p.Status.Target, v1alpha1.TargetStatus{})
 	return p.merge()
-}
-
-// unusable returns why a run can't end with the result in its artifact, or nil. Anybody who may
-// create ConfigMaps in the run's namespace can create one of that name. Only a manager writes the
-// status, which has the digest of what it was about to store.
-func unusable(run *v1alpha1.BenchmarkRun, stored *Stored) *Failure {
-	name, announced := manifest.ArtifactName(run), run.Status.Artifact
-	switch {
-	case announced == nil:
-		return failuref(v1alpha1.ReasonArtifactInvalid,
-			"ConfigMap %s existed before the run had a result. Find out what created it, and create a new run.", name)
-	case announced.SHA256 != stored.SHA256:
-		return failuref(v1alpha1.ReasonArtifactInvalid,
-			"ConfigMap %s does not hold the run's result: its SHA-256 is %s, but that of the result is %s. Find out what created it, and create a new run.",
-			name, cmp.Or(stored.SHA256, "unknown"), announced.SHA256)
-	case stored.Err != nil:
-		return failuref(v1alpha1.ReasonArtifactInvalid, "ConfigMap %s can't be read: %s. Create a new run.", name, stored.Err)
-	}
-	return nil
 }
 
 // judge sets Valid and ThresholdsMet. Thresholds that an invalid result meets, or misses, are those of

@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -36,7 +37,7 @@ func TestReasonsOfAVerdict(t *testing.T) {
 	} {
 		s := newScene()
 		s.run.Status.Artifact = &v1alpha1.ArtifactReference{SHA256: "abc"}
-		s.o.Stored = &Stored{Identity: artifact.Identity{SHA256: "abc"}, Result: &result.Result{
+		s.o.Stored = &observed.Stored{Identity: artifact.Identity{SHA256: "abc"}, Result: &result.Result{
 			Clients: []result.Client{{}}, Findings: tc.findings, Thresholds: []result.ThresholdOutcome{{Metric: "ErrorRate", Met: tc.met}},
 		}}
 		p := s.decide()

@@ -15,6 +15,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -235,7 +237,7 @@ func TestLogsAreReadWhenTheyDecide(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			if NeedsLogs(test.scene.run, test.scene.o, now) {
+			if observed.NeedsLogs(test.scene.run, test.scene.o, now) {
 				for _, container := range manifest.Servers(test.scene.run, test.scene.o.Target) {
 					got = append(got, container.Name)
 				}
@@ -266,7 +268,7 @@ func TestMessagesShowTheEndOfALog(t *testing.T) {
 		},
 		"a log with long lines": {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 0}).logged(map[string]string{server.ContainerName: long}),
-			v1alpha1.ReasonTargetCrashed, []string{"…x", "x\nend"}, strings.Repeat("x", lastBytes+1),
+			v1alpha1.ReasonTargetCrashed, []string{"…x", "x\nend"}, strings.Repeat("x", failure.LastBytes+1),
 		},
 		"killed for memory": {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}).logged(map[string]string{server.ContainerName: lines}),
@@ -306,7 +308,7 @@ func TestMessagesShowTheEndOfALog(t *testing.T) {
 			if strings.Contains(got.Message, test.not) {
 				t.Errorf("the message is %q, with %q", got.Message, test.not)
 			}
-			if n := strings.Count(got.Message, "before"); n > lastLines {
+			if n := strings.Count(got.Message, "before"); n > failure.LastLines {
 				t.Errorf("%d lines of the log are shown", n)
 			}
 		})

@@ -91,6 +91,9 @@ func blockedIn(pod *corev1.Pod) *Blocked {
 
 // Waiting returns a container that can't be started, at once or after imagePullTimeout.
 func Waiting(pod *corev1.Pod, now time.Time) *Blocked {
+	if pod == nil {
+		return nil
+	}
 	b := blockedIn(pod)
 	if b == nil || !b.final && !now.After(pod.CreationTimestamp.Add(ImagePullTimeout)) {
 		return nil

@@ -14,6 +14,9 @@ import (
 	"github.com/assay-dev/assay/internal/server"
 )
 
+// MaxMessage limits the message of a condition, as metav1.Condition does.
+const MaxMessage = 32768
+
 // IsAdmitted reports whether the run has its lane.
 func IsAdmitted(run *v1alpha1.BenchmarkRun) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionAdmitted)

@@ -1,4 +1,4 @@
-package run
+package failure
 
 import (
 	"slices"
@@ -9,19 +9,19 @@ import (
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
-// outOfBounds fails a run that the manager's administrator does not allow. It returns nil for an
+// OutOfBounds fails a run that the manager's administrator does not allow. It returns nil for an
 // admitted one, which was allowed.
-func outOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failure {
+func OutOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failure {
 	limit := settings.MaxActiveDeadline
 	switch {
 	case state.IsAdmitted(run):
 		return nil
 	case limit > 0 && manifest.ActiveDeadline(run) > limit:
-		return failuref(v1alpha1.ReasonInvalidSpec,
+		return Newf(v1alpha1.ReasonInvalidSpec,
 			"spec.activeDeadlineSeconds is %d. The administrator of this manager allows %d at most (--max-active-deadline). Decrease it in a new run.",
 			int64(manifest.ActiveDeadline(run).Seconds()), int64(limit.Seconds()))
 	case len(settings.Lanes) > 0 && !slices.Contains(settings.Lanes, run.Spec.Lane):
-		return failuref(v1alpha1.ReasonInvalidSpec,
+		return Newf(v1alpha1.ReasonInvalidSpec,
 			"spec.lane is %s. The administrator of this manager allows only %s (--lanes). Use one of these in a new run.",
 			run.Spec.Lane, strings.Join(settings.Lanes, ", "))
 	}
@@ -43,7 +43,7 @@ func forbiddenIssuer(run *v1alpha1.BenchmarkRun, allowed []string) *Failure {
 			kind += "." + ref.Group
 		}
 		if !slices.Contains(allowed, kind+"/"+ref.Name) && !slices.Contains(allowed, kind+"/*") {
-			return failuref(v1alpha1.ReasonInvalidSpec,
+			return Newf(v1alpha1.ReasonInvalidSpec,
 				"%s.issuerRef is %s/%s. The administrator of this manager allows only %s (--issuers). Use one of these, selfSigned or secretName in a new run.",
 				c.Field, kind, ref.Name, strings.Join(allowed, ", "))
 		}

@@ -1,4 +1,6 @@
-package run
+// Package observed holds what is observed of a run: its objects, what its pods reported, and what time limits follow from
+// these. It tells what else has to be read.
+package observed
 
 import (
 	"fmt"
@@ -20,9 +22,9 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// Observed holds everything that a decision about a run is based on, besides the run itself and the
+// Run holds everything that a decision about a run is based on, besides the run itself and the
 // time. A child is nil if it doesn't exist.
-type Observed struct {
+type Run struct {
 	// Settings holds what the operator was started with.
 	Settings manifest.Settings
 	// CA is the CA bundle, in PEM, by which pods verify the manager, or nil before there is one.
@@ -143,7 +145,7 @@ type Stray struct {
 	Object manifest.Object
 }
 
-func (s *Stray) name() string { return s.Kind + " " + s.Object.GetName() }
+func (s *Stray) Name() string { return s.Kind + " " + s.Object.GetName() }
 
 // Refusal is an object that the API server did not accept. Err is why: somebody else owns an object
 // of that name, the kind is unknown, or the object is forbidden or invalid.
@@ -153,36 +155,17 @@ type Refusal struct {
 	Err      error
 }
 
-func (r *Refusal) name() string { return r.Kind + " " + r.Creation.Object.GetName() }
+func (r *Refusal) Name() string { return r.Kind + " " + r.Creation.Object.GetName() }
 
 // Error implements error.
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("%s was rejected by the API server: %s", r.name(), r.Err)
+	return fmt.Sprintf("%s was rejected by the API server: %s", r.Name(), r.Err)
 }
 
-const (
-	// contactTimeout is the time for which a pod may be without a session during the run.
-	contactTimeout = 2 * time.Minute
-	// takeoverGrace is added to each time limit once another manager leads: nothing went on without one, and pods have to
-	// find it.
-	takeoverGrace = contactTimeout
-)
-
-// deadline returns the time at which a limit ends that began at from. If this manager leads only since then, the limit ends
-// takeoverGrace later, and at the earliest so long after it began to lead.
-func (o *Observed) deadline(from time.Time, limit time.Duration) time.Time {
-	end := from.Add(limit)
-	switch {
-	case !o.LeaderSince.After(from):
-		return end
-	case end.Before(o.LeaderSince):
-		end = o.LeaderSince
-	}
-	return end.Add(takeoverGrace)
-}
+const ()
 
 // NoteDeletions records the children of a run that are being deleted.
-func (o *Observed) NoteDeletions() {
+func (o *Run) NoteDeletions() {
 	note := func(kind string, obj manifest.Object) {
 		if !obj.GetDeletionTimestamp().IsZero() {
 			o.Strays = append(o.Strays, Stray{ownership.Own, kind, obj})
@@ -199,13 +182,13 @@ func (o *Observed) NoteDeletions() {
 	}
 }
 
-// isObstructed reports whether the run has to wait for the deletion of an object whose name it needs.
-func (o *Observed) isObstructed() bool {
+// IsObstructed reports whether the run has to wait for the deletion of an object whose name it needs.
+func (o *Run) IsObstructed() bool {
 	return slices.ContainsFunc(o.Strays, func(s Stray) bool { return s.Relation != ownership.Foreign })
 }
 
 // Collected reports whether every client has sent its totals.
-func (o *Observed) Collected(replicas int) bool {
+func (o *Run) Collected(replicas int) bool {
 	for i := range replicas {
 		if o.Sessions.Clients[i].Totals == nil {
 			return false
@@ -216,9 +199,9 @@ func (o *Observed) Collected(replicas int) bool {
 
 // Remains reports whether the run has children that can be deleted. Secrets can't be seen: they are
 // created after the ConfigMap, and deleted before it.
-func (o *Observed) Remains() bool { return o.Config != nil || o.Target != nil || o.Job != nil }
+func (o *Run) Remains() bool { return o.Config != nil || o.Target != nil || o.Job != nil }
 
-func (o *Observed) pods() []*corev1.Pod {
+func (o *Run) Pods() []*corev1.Pod {
 	var all []*corev1.Pod
 	if o.Target != nil {
 		all = append(all, o.Target)
@@ -229,8 +212,8 @@ func (o *Observed) pods() []*corev1.Pod {
 	return all
 }
 
-// probed returns what the target's first successful answer showed, or nil if there was none yet.
-func probed(run *v1alpha1.BenchmarkRun, o *Observed) *session.ProbeResult {
+// Probed returns what the target's first successful answer showed, or nil if there was none yet.
+func Probed(run *v1alpha1.BenchmarkRun, o *Run) *session.ProbeResult {
 	if state.IsExternal(run) {
 		return o.Sessions.Clients[0].ProbeResult
 	}
@@ -240,12 +223,12 @@ func probed(run *v1alpha1.BenchmarkRun, o *Observed) *session.ProbeResult {
 	return o.Sessions.Agent.ProbeResult
 }
 
-func targetReadyBy(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
-	return o.deadline(targetCreated(o), state.ReadinessTimeout(run))
+func TargetReadyBy(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
+	return o.Deadline(targetCreated(o), state.ReadinessTimeout(run))
 }
 
 // targetCreated returns the time at which the target was created, or the clients of an external one.
-func targetCreated(o *Observed) time.Time {
+func targetCreated(o *Run) time.Time {
 	if o.Target == nil {
 		return o.Job.CreationTimestamp.Time
 	}

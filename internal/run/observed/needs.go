@@ -1,31 +1,24 @@
-package run
+package observed
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-const (
-	// lastLines and lastBytes limit what a message shows of a failed server's log.
-	lastLines = 12
-	lastBytes = 2048
-)
-
 // NeedsLogs reports whether the servers' logs must be read: they have just become ready, or they
 // failed. A server under load is left alone.
-func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
+func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) bool {
 	switch {
 	case o.Target == nil:
 		return false
@@ -33,17 +26,17 @@ func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
 		return true
 	case state.UnderLoad(state.Of(run)):
 		return false
-	case probed(run, o) != nil:
+	case Probed(run, o) != nil:
 		return !verified(run)
 	}
-	return !state.TargetWasReady(run) && now.After(targetReadyBy(run, o))
+	return !state.TargetWasReady(run) && now.After(TargetReadyBy(run, o))
 }
 
 // NeedsLoadLogs returns the containers whose logs must be read for what they say about the load, and since when:
 // once, when the result is about to be stored. By then the servers have nothing to do.
-func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) (containers []string, since time.Time) {
+func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) (containers []string, since time.Time) {
 	replicas := loadplan.Replicas(&run.Spec)
-	if o.Target == nil || o.Stored != nil || o.Unstored != nil || state.IsFinished(run) || !o.Collected(replicas) || awaitsSample(run, o, now) {
+	if o.Target == nil || o.Stored != nil || o.Unstored != nil || state.IsFinished(run) || !o.Collected(replicas) || AwaitsSample(run, o, now) {
 		return nil, time.Time{}
 	}
 	var first int64
@@ -61,7 +54,7 @@ func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) (cont
 	if first == 0 {
 		first = o.Sessions.Clients[0].Totals.StartedAt
 	}
-	return server.VerifiableContainers(&run.Spec.Target), o.wall(first, now)
+	return server.VerifiableContainers(&run.Spec.Target), o.Wall(first, now)
 }
 
 // verified reports whether the status already records the version that each server logged.
@@ -76,29 +69,11 @@ func verified(run *v1alpha1.BenchmarkRun) bool {
 	return !slices.ContainsFunc(server.VerifiableContainers(&run.Spec.Target), func(name string) bool { return versions[name] == "" })
 }
 
-// logTail returns the last lines of a server's log, as an addition to a message.
-func (o *Observed) logTail(container string) string {
-	log := strings.TrimRight(o.Logs[container], "\n")
-	if log == "" {
-		return ""
-	}
-	lines := strings.Split(log, "\n")
-	lines = lines[max(0, len(lines)-lastLines):]
-	for i := range lines {
-		lines[i] = printable.Text(lines[i])
-	}
-	text := strings.Join(lines, "\n")
-	if len(text) > lastBytes {
-		text = "…" + strings.ToValidUTF8(text[len(text)-lastBytes:], "")
-	}
-	return "\nThe last lines of its log:\n" + text
-}
-
 // NeedsEvents returns the objects whose events must be read: the target's pod and the first client's
 // if they don't start, as the other clients are like it, and the Job if it creates no pod. Those of a
 // target that has ended show whether it was evicted: the status of a pod whose containers all exit
 // with 0 does not.
-func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []manifest.Object {
+func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) []manifest.Object {
 	candidates := []*corev1.Pod{o.Target}
 	for i := range loadplan.Replicas(&run.Spec) {
 		if pods.Starting(o.Clients[i]) {
@@ -108,21 +83,35 @@ func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) []manif
 	}
 	var needed []manifest.Object
 	for _, pod := range candidates {
-		if pods.Starting(pod) && !now.Before(pod.CreationTimestamp.Add(podEventDelay)) {
+		if pods.Starting(pod) && !now.Before(pod.CreationTimestamp.Add(PodEventDelay)) {
 			needed = append(needed, pod)
 		}
 	}
 	if o.Target != nil && pods.Ended(o.Target) {
 		needed = append(needed, o.Target)
 	}
-	if _, missing := o.missingClient(run); missing && !now.Before(o.Job.CreationTimestamp.Add(podEventDelay)) {
+	if _, missing := o.MissingClient(run); missing && !now.Before(o.Job.CreationTimestamp.Add(PodEventDelay)) {
 		needed = append(needed, o.Job)
 	}
 	return needed
 }
 
-// podEventDelay is the age at which the events of a pod that hasn't started are read,
+// PodEventDelay is the age at which the events of a pod that hasn't started are read,
 // podEventInterval how often they are read again.
-const podEventDelay = 3 * time.Second
+const PodEventDelay = 3 * time.Second
 
-const podEventInterval = 5 * time.Second
+const PodEventInterval = 5 * time.Second
+
+// NeedsNode returns the name of the target's node if that must be read: until the status records
+// its kernel, and for the result's environment. Otherwise it returns "".
+func NeedsNode(run *v1alpha1.BenchmarkRun, o *Run) string {
+	recorded := ptr.Deref(run.Status.Target, v1alpha1.TargetStatus{})
+	name := recorded.Node
+	if o.Target != nil {
+		name = o.Target.Spec.NodeName
+	}
+	if recorded.Kernel != "" && !o.Collected(loadplan.Replicas(&run.Spec)) {
+		return ""
+	}
+	return name
+}

@@ -1,4 +1,4 @@
-package run
+package failure
 
 import (
 	"errors"
@@ -13,19 +13,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/observed"
 )
 
 const (
-	// refusalTimeout limits the time for which the Job's pods may be refused: what fills a quota may be terminating.
-	refusalTimeout = 20 * time.Second
-	// acceptanceTimeout limits the time from the last totals for which the artifact may be refused;
+	// AcceptanceTimeout limits the time from the last totals for which the artifact may be refused;
 	// acceptanceInterval is the interval at which it is tried again until then.
-	acceptanceTimeout  = time.Minute
-	acceptanceInterval = 2 * time.Second
+	AcceptanceTimeout  = time.Minute
+	AcceptanceInterval = 2 * time.Second
 )
 
 // KindMissing reports whether an error says that the API server doesn't have the kind of an object.
@@ -34,10 +31,10 @@ func KindMissing(err error) bool {
 	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// passing holds texts of Forbidden errors that are over in a moment: after a start of the API server, which knows
+// transientMessages holds texts of Forbidden errors that are over in a moment: after a start of the API server, which knows
 // neither the manager's rights nor what its admission plugins need, with a quota that is new, and in a namespace that
 // is so new that it has no service account.
-var passing = []string{
+var transientMessages = []string{
 	"cannot create resource", "not yet ready to handle request", "status unknown for quota", "error looking up service account",
 }
 
@@ -56,7 +53,7 @@ func Rejects(err error) bool {
 	case apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsInvalid(err):
 		return true
 	case apierrors.IsForbidden(err):
-		return !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && !slices.ContainsFunc(passing, func(text string) bool {
+		return !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && !slices.ContainsFunc(transientMessages, func(text string) bool {
 			return strings.Contains(message, text)
 		})
 	case apierrors.IsUnauthorized(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err):
@@ -90,16 +87,16 @@ func adviceOn(message, namespace string) string {
 	return fmt.Sprintf("Fix the spec, or the policies and quotas of namespace %s.", namespace)
 }
 
-// refused returns the failure for an object of the run that the API server rejected.
-func refused(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
+// ObjectRefused returns the failure for an object of the run that the API server rejected.
+func ObjectRefused(run *v1alpha1.BenchmarkRun, o *observed.Run) *Failure {
 	r := o.Refusal
 	switch {
 	case apierrors.IsAlreadyExists(r.Err):
-		return conflict(r.name())
+		return NameConflict(r.Name())
 	case KindMissing(r.Err):
 		for _, c := range manifest.Certificates(run) {
 			if c.Secret == r.Creation.Object.GetName() {
-				return certManagerMissing(c.Field)
+				return CertManagerMissing(c.Field)
 			}
 		}
 	}
@@ -108,60 +105,15 @@ func refused(run *v1alpha1.BenchmarkRun, o *Observed) *Failure {
 	if own := reasonOfRejection(why); own != "" && reason != v1alpha1.ReasonArtifactNotStored {
 		reason = own
 	}
-	return failuref(reason, "%s. %s", printable.WithoutPeriod(r.Error()), adviceOn(why, run.Namespace))
+	return Newf(reason, "%s. %s", printable.WithoutPeriod(r.Error()), adviceOn(why, run.Namespace))
 }
 
-// mayBeAccepted reports whether to try again to create an artifact that the API server rejected: its
+// MayBeAccepted reports whether to try again to create an artifact that the API server rejected: its
 // quota or a policy may change, while the pods still have the measurement. The run holds its lane meanwhile.
-func mayBeAccepted(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) bool {
+func MayBeAccepted(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) bool {
 	r := o.Refusal
 	if r.Creation.Reason != v1alpha1.ReasonArtifactNotStored || !apierrors.IsForbidden(r.Err) && reasonOfRejection(r.Err.Error()) == "" {
 		return false
 	}
-	return now.Before(lastTotals(run, o).Add(acceptanceTimeout))
-}
-
-// lastTotals returns the time at which the last client's totals arrived.
-func lastTotals(run *v1alpha1.BenchmarkRun, o *Observed) time.Time {
-	var last time.Time
-	for i := range loadplan.Replicas(&run.Spec) {
-		if since := o.Sessions.Clients[i].TotalsSince; since.After(last) {
-			last = since
-		}
-	}
-	return last
-}
-
-// clientRefused fails a run whose Job can't create a pod because the API server rejects it.
-func clientRefused(run *v1alpha1.BenchmarkRun, o *Observed, now time.Time) *Failure {
-	i, missing := o.missingClient(run)
-	if !missing || !now.After(o.Job.CreationTimestamp.Add(refusalTimeout)) {
-		return nil
-	}
-	e := o.PodEvents[o.Job.Name]
-	if e == nil || e.Reason != "FailedCreate" {
-		return nil
-	}
-	reason := reasonOfRejection(e.Message)
-	switch {
-	case reason != "":
-	case strings.Contains(e.Message, "is forbidden"):
-		reason = v1alpha1.ReasonInvalidSpec
-	default:
-		return nil
-	}
-	return failuref(reason, "The pod of client %d was rejected by the API server: %s. %s", i, printable.WithoutPeriod(e.Message), adviceOn(e.Message, run.Namespace))
-}
-
-// missingClient returns the first client without a pod, and whether there is one.
-func (o *Observed) missingClient(run *v1alpha1.BenchmarkRun) (int, bool) {
-	if o.Job == nil || state.ClientsWereReady(run) {
-		return 0, false
-	}
-	for i := range loadplan.Replicas(&run.Spec) {
-		if _, connected := o.Sessions.Clients[i]; o.Clients[i] == nil && !connected {
-			return i, true
-		}
-	}
-	return 0, false
+	return now.Before(observed.LastTotals(run, o).Add(AcceptanceTimeout))
 }

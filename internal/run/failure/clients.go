@@ -1,0 +1,252 @@
+package failure
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+const (
+	// ClientsReadyTimeout is the time that clients may take to become ready.
+	ClientsReadyTimeout = 5 * time.Minute
+	// RefusalTimeout limits the time for which the Job's pods may be refused: what fills a quota may be terminating.
+	RefusalTimeout = 20 * time.Second
+)
+
+// client is a client of a run as it is observed. Its pod may be nil.
+type client struct {
+	session.ClientState
+	index int
+	known bool // it has had a session with this manager
+	pod   *corev1.Pod
+}
+
+// eachClient returns the first message that find returns for a client.
+func (s *seen) eachClient(find func(*client) string) string {
+	for i := range loadplan.Replicas(&s.run.Spec) {
+		c := client{index: i, pod: s.o.Clients[i]}
+		c.ClientState, c.known = s.o.Sessions.Clients[i]
+		if message := find(&c); message != "" {
+			return message
+		}
+	}
+	return ""
+}
+
+func clientEvicted(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		why := pods.Eviction(c.pod)
+		if why == "" || c.Totals != nil {
+			return ""
+		}
+		return fmt.Sprintf("Client %d was evicted from %s before its measurement was complete: %s. Resolve the cause, and create a new run.",
+			c.index, pods.NodeOf(c.pod.Spec.NodeName), why)
+	})
+}
+
+func jobDeleted(s *seen) string {
+	job := s.o.Job
+	if job == nil && len(s.o.Sessions.Clients) > 0 || job != nil && !job.DeletionTimestamp.IsZero() {
+		return "The clients' Job was deleted during the run. Find out what deleted it, and create a new run."
+	}
+	return ""
+}
+
+func clientDeleted(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		if c.pod == nil || c.pod.DeletionTimestamp.IsZero() || c.Totals != nil {
+			return ""
+		}
+		return fmt.Sprintf("Client %d was deleted before its measurement was complete. Find out what deleted it, and create a new run.", c.index)
+	})
+}
+
+// clientFailed finds a client that said that it failed, of a kind that has a reason of its own, or of any. One
+// that a signal stopped is waited for until its pod shows why.
+func clientFailed(kind session.FailureKind) func(*seen) string {
+	return func(s *seen) string {
+		return s.eachClient(func(c *client) string {
+			stopping := c.FailureKind == session.FailureStopped && c.pod != nil && (!pods.Ended(c.pod) || !c.pod.DeletionTimestamp.IsZero())
+			if c.Failure == "" || stopping || kind != anyKind && c.FailureKind != kind {
+				return ""
+			}
+			return fmt.Sprintf("Client %d failed: %s", c.index, c.Failure)
+		})
+	}
+}
+
+// endedEarly reports whether a client terminated by itself before it sent its totals.
+func (c *client) endedEarly() bool {
+	return c.pod != nil && pods.Ended(c.pod) && c.pod.DeletionTimestamp.IsZero() && c.Totals == nil
+}
+
+func clientExited(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		if !c.endedEarly() {
+			return ""
+		}
+		for _, status := range c.pod.Status.ContainerStatuses {
+			if end := status.State.Terminated; end != nil {
+				return fmt.Sprintf("Client %d exited before its measurement was complete: %s%s", c.index, pods.Exit(end),
+					pods.MemoryAdvice(end, c.pod, status.Name, "spec.clients.resources.memory"))
+			}
+		}
+		return ""
+	})
+}
+
+func clientEnded(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		if !c.endedEarly() {
+			return ""
+		}
+		return fmt.Sprintf("Client %d was lost before its measurement was complete: %s", c.index, pods.ReasonOf(c.pod))
+	})
+}
+
+func jobFailed(s *seen) string {
+	if s.o.Job == nil {
+		return ""
+	}
+	for _, condition := range s.o.Job.Status.Conditions {
+		if condition.Type == "Failed" && condition.Status == corev1.ConditionTrue {
+			return fmt.Sprintf("The clients' Job failed: %s: %s", condition.Reason, condition.Message)
+		}
+	}
+	return ""
+}
+
+func clientLacksObject(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		if c.pod == nil {
+			return ""
+		}
+		e := s.o.PodEvents[c.pod.Name]
+		if !e.Missing() || !s.now.After(c.pod.CreationTimestamp.Add(inputs.Timeout)) {
+			return ""
+		}
+		return fmt.Sprintf("Client %d can't be started: %s. Create what is missing, then create a new run.", c.index, e.OfClient(s.run))
+	})
+}
+
+func clientImageUnavailable(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		wait := pods.Waiting(c.pod, s.now)
+		if wait == nil || !wait.Image {
+			return ""
+		}
+		remedy := "Check the installation of the operator."
+		if s.run.Spec.Clients.Tool != nil {
+			remedy = "Check spec.clients.tool.image, and the installation of the operator."
+		}
+		return fmt.Sprintf("The clients' image %s can't be pulled: %s. %s", c.pod.Spec.Containers[0].Image, wait.Message, remedy)
+	})
+}
+
+func clientBlocked(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		wait := pods.Waiting(c.pod, s.now)
+		if wait == nil {
+			return ""
+		}
+		return fmt.Sprintf("Client %d can't be started: %s", c.index, wait.Message)
+	})
+}
+
+// clientRefused finds a client whose pod the Job can't create because the API server rejects it, for a reason of its own or
+// for any other.
+func clientRefused(reason string) func(*seen) string {
+	return func(s *seen) string {
+		i, missing := s.o.MissingClient(s.run)
+		if !missing || !s.now.After(s.o.Job.CreationTimestamp.Add(RefusalTimeout)) {
+			return ""
+		}
+		e := s.o.PodEvents[s.o.Job.Name]
+		if e == nil || e.Reason != "FailedCreate" || reasonOfRejection(e.Message) != reason || reason == "" && !strings.Contains(e.Message, "is forbidden") {
+			return ""
+		}
+		return fmt.Sprintf("The pod of client %d was rejected by the API server: %s. %s", i, printable.WithoutPeriod(e.Message), adviceOn(e.Message, s.run.Namespace))
+	}
+}
+
+// unready returns the first message that find returns for a client that did not become ready in time. A client with a
+// session becomes ready after the target, which has its own timeout.
+func (s *seen) unready(find func(*client) string) string {
+	if s.o.Job == nil || state.ClientsWereReady(s.run) {
+		return ""
+	}
+	return s.eachClient(func(c *client) string {
+		if c.Ready || !s.now.After(ClientReadyBy(s.run, s.o, c.Connected)) {
+			return ""
+		}
+		return find(c)
+	})
+}
+
+func clientNotCreated(s *seen) string {
+	return s.unready(func(c *client) string {
+		if c.pod != nil {
+			return ""
+		}
+		return fmt.Sprintf("Client %d had no pod after %s. See the events of Job %s.", c.index, ClientsReadyTimeout, s.o.Job.Name)
+	})
+}
+
+func clientUnschedulable(s *seen) string {
+	return s.unready(func(c *client) string {
+		message := pods.Unschedulable(c.pod)
+		if message == "" {
+			return ""
+		}
+		return fmt.Sprintf("Client %d could not be scheduled within %s: %s%s %s", c.index, ClientsReadyTimeout, Sentence(message),
+			PlacementCause(s.run, s.o), placementRemedy(s.run))
+	})
+}
+
+func clientNotReady(s *seen) string {
+	return s.unready(func(c *client) string {
+		if e := s.o.PodEvents[c.pod.Name]; e != nil {
+			return fmt.Sprintf("Client %d did not start within %s: %s", c.index, ClientsReadyTimeout, e)
+		}
+		return fmt.Sprintf("Client %d was not ready after %s. See the log of pod %s.", c.index, ClientsReadyTimeout, c.pod.Name)
+	})
+}
+
+// ClientReadyBy returns the time by which a client has to be ready.
+func ClientReadyBy(run *v1alpha1.BenchmarkRun, o *observed.Run, connected bool) time.Time {
+	from := o.Job.CreationTimestamp.Time
+	if connected {
+		ready := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionTargetReady)
+		switch {
+		case ready == nil || ready.Status != metav1.ConditionTrue:
+			from = observed.TargetReadyBy(run, o)
+		case ready.LastTransitionTime.After(from):
+			from = ready.LastTransitionTime.Time
+		}
+	}
+	return o.Deadline(from, ClientsReadyTimeout)
+}
+
+// clientDisconnected finds a client that has had no session for too long.
+func clientDisconnected(s *seen) string {
+	return s.eachClient(func(c *client) string {
+		away := s.now.Sub(observed.DisconnectedSince(s.o, c.index))
+		if !c.known && !state.ClientsWereReady(s.run) || c.Connected || c.Totals != nil || away <= observed.ContactTimeout {
+			return ""
+		}
+		return fmt.Sprintf("Client %d was disconnected for %s. Check %s and its network.", c.index, observed.ContactTimeout, pods.NodeOf(c.Node))
+	})
+}

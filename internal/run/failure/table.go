@@ -1,0 +1,81 @@
+// Package failure has each way in which a run ends without a result: when it has happened, the reason of the condition
+// Succeeded, and the message. table has those that objects and sessions show; the others have a function each, which
+// is called where the run comes to them.
+package failure
+
+import (
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/server"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+// table has what can happen to the objects and the sessions of a run that holds its lane, with the reason of the failure
+// and what finds it: a function that returns the message, or "" if it hasn't happened. The first one counts: an eviction
+// comes before the end of containers, which is its consequence, and the end of a client before the deletion of others,
+// which the Job deletes then.
+var table = []struct {
+	reason string
+	find   func(*seen) string
+}{
+	{v1alpha1.ReasonTargetEvicted, targetEvicted},
+	{v1alpha1.ReasonClientEvicted, clientEvicted},
+
+	{v1alpha1.ReasonTargetLost, targetDeleted},
+	{v1alpha1.ReasonInvalidSpec, sharingUnsupported},
+	{v1alpha1.ReasonTargetUnsupported, targetUnsupported},
+	{v1alpha1.ReasonTargetMismatch, targetMismatched},
+	{v1alpha1.ReasonTargetNotStarted, contentNotWritten},
+	{v1alpha1.ReasonTargetNotStarted, serverNotStarted},
+	{v1alpha1.ReasonTargetCrashed, serverExited},
+	{v1alpha1.ReasonTargetLost, targetFailed},
+	{v1alpha1.ReasonTargetLost, agentExited},
+	{v1alpha1.ReasonConfigurationMissing, targetLacksObject},
+	{v1alpha1.ReasonTargetNotStarted, targetBlocked},
+	{v1alpha1.ReasonTargetImageUnavailable, targetImageUnavailable},
+	{v1alpha1.ReasonTargetNotStarted, assayImageUnavailable},
+	{v1alpha1.ReasonTargetNotReady, externalNotReady},
+	{v1alpha1.ReasonTargetUnschedulable, targetUnschedulable},
+	{v1alpha1.ReasonTargetNotStarted, targetNotStarted},
+	{v1alpha1.ReasonTargetNotReady, targetNotReady},
+	{v1alpha1.ReasonProtocolMismatch, agentFailed(session.FailureProtocolMismatch)},
+	{v1alpha1.ReasonTargetLost, agentFailed(anyKind)},
+	{v1alpha1.ReasonTargetLost, agentDisconnected},
+
+	{v1alpha1.ReasonClientLost, jobDeleted},
+	{v1alpha1.ReasonProtocolMismatch, clientFailed(session.FailureProtocolMismatch)},
+	{v1alpha1.ReasonScriptInvalid, clientFailed(session.FailureScriptInvalid)},
+	{v1alpha1.ReasonScriptException, clientFailed(session.FailureScriptException)},
+	{v1alpha1.ReasonScriptAborted, clientFailed(session.FailureScriptAborted)},
+	{v1alpha1.ReasonClientFailed, clientFailed(anyKind)},
+	{v1alpha1.ReasonClientFailed, clientExited},
+	{v1alpha1.ReasonClientLost, clientEnded},
+	{v1alpha1.ReasonClientLost, clientDeleted},
+	{v1alpha1.ReasonClientFailed, jobFailed},
+	{v1alpha1.ReasonConfigurationMissing, clientLacksObject},
+	{v1alpha1.ReasonClientImageUnavailable, clientImageUnavailable},
+	{v1alpha1.ReasonClientFailed, clientBlocked},
+	{v1alpha1.ReasonQuotaExceeded, clientRefused(v1alpha1.ReasonQuotaExceeded)},
+	{v1alpha1.ReasonPolicyDenied, clientRefused(v1alpha1.ReasonPolicyDenied)},
+	{v1alpha1.ReasonInvalidSpec, clientRefused("")},
+	{v1alpha1.ReasonClientsNotReady, clientNotCreated},
+	{v1alpha1.ReasonClientUnschedulable, clientUnschedulable},
+	{v1alpha1.ReasonClientsNotReady, clientNotReady},
+	{v1alpha1.ReasonClientLost, clientDisconnected},
+}
+
+// anyKind is the kind of a pod's failure that has no reason of its own.
+const anyKind = session.FailureKind(0)
+
+// Find returns what has happened to a run first, by the table, or nil.
+func Find(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time, logged []server.Mismatch) *Failure {
+	s := &seen{run, o, now, logged}
+	for _, row := range table {
+		if message := row.find(s); message != "" {
+			return s.withoutTeardown(&Failure{row.reason, message})
+		}
+	}
+	return nil
+}
