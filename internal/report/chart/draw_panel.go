@@ -37,7 +37,7 @@ func (t *Timeline) Figure(l *Panel, axis bool) *plot.Figure {
 		p.Y.Ticks = []plot.Tick{p.Y.Ticks[0], p.Y.Ticks[n-1]}
 	}
 	if axis {
-		p.XName = "time from the start of the measurement, " + picture.TimeUnit(t.End)
+		p.XName = "time from the start of the measurement, " + plot.TimeUnit(t.End)
 	}
 	p.Marks = t.background(l.ID == PanelLoad)
 	if l.Heat != nil {

@@ -208,8 +208,8 @@ func (t *Timeline) Summary(l *Panel) string {
 		case least == most:
 			text += fmt.Sprintf("%s %s", name, picture.Unit(picture.Significant(least), l.Unit))
 		default:
-			text += fmt.Sprintf("%s from %s at %s to %s at %s", name, picture.Significant(least), picture.Clock(t.Times[leastAt], t.End),
-				picture.Unit(picture.Significant(most), l.Unit), picture.Clock(t.Times[mostAt], t.End))
+			text += fmt.Sprintf("%s from %s at %s to %s at %s", name, picture.Significant(least), plot.Clock(t.Times[leastAt], t.End),
+				picture.Unit(picture.Significant(most), l.Unit), plot.Clock(t.Times[mostAt], t.End))
 		}
 	}
 	return text + "."

@@ -7,7 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 )
 
 const (
@@ -16,8 +16,8 @@ const (
 	forestWidth       = 41
 	narrowForestWidth = 25
 	forestName        = 20
-	// charWidth is the width of a character in the pixels that picture counts in.
-	charWidth = 8
+	// forestApart is the distance of labels of the axis in characters.
+	forestApart = 5.5
 )
 
 // forest is a plot of those effects that are in a metric and known, in characters.
@@ -65,8 +65,8 @@ func (f *forest) lines(width int) []string {
 		return nil
 	}
 	name = min(name, forestName)
-	x := picture.LogRatio(100*math.Expm1(reach), 0, float64(width-1)*charWidth)
-	at := func(percent float64) int { return int(math.Round(x.At(percent) / charWidth)) }
+	x := plot.LogRatio(100*math.Expm1(reach), forestApart/float64(width-1))
+	at := func(percent float64) int { return int(math.Round(x.At(percent) * float64(width-1))) }
 	lines := []string{strings.Repeat(" ", name+2) + scaleLine(&x, at, width) + "  change of " + MetricName(f.metric) + ", %"}
 	for i := range rows {
 		e := rows[i].Effect
@@ -84,7 +84,7 @@ func (f *forest) lines(width int) []string {
 }
 
 // scaleLine returns the labels of the axis, each centered at its place.
-func scaleLine(x *picture.Scale, at func(float64) int, width int) string {
+func scaleLine(x *plot.Scale, at func(float64) int, width int) string {
 	line := []rune(strings.Repeat(" ", width))
 	free := 0
 	for _, t := range x.Ticks {

@@ -7,6 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -80,7 +81,7 @@ func captions(r *result.Result, t *chart.Timeline) (texts doc.Paragraph) {
 // seriesTable has the figures of the plots over time. If there are many points, a row has the largest figure of several.
 func seriesTable(t *chart.Timeline) *doc.Table {
 	every := (t.Points() + maxTableRows - 1) / maxTableRows
-	table := &doc.Table{Caption: "Figures of each point", Columns: doc.Words("from, " + picture.TimeUnit(t.End))}
+	table := &doc.Table{Caption: "Figures of each point", Columns: doc.Words("from, " + plot.TimeUnit(t.End))}
 	if every > 1 {
 		table.Caption = fmt.Sprintf("The largest figure of each %d points", every)
 	}
@@ -106,7 +107,7 @@ func seriesTable(t *chart.Timeline) *doc.Table {
 		}
 	}
 	for from := 0; from < t.Points(); from += every {
-		row := []string{picture.Clock(t.Times[from], t.End)}
+		row := []string{plot.Clock(t.Times[from], t.End)}
 		for _, line := range columns {
 			most := math.NaN()
 			for _, v := range line.Values[from:min(from+every, t.Points())] {

@@ -1,4 +1,4 @@
-package picture
+package plot
 
 import (
 	"fmt"
@@ -21,14 +21,14 @@ func TestPaletteCanBeRead(t *testing.T) {
 			}
 		}
 	}
-	for _, surface := range []Color{Page, Plot, Band} {
-		for _, c := range []Color{Text, Muted, Link, Good, Bad, Unsure, Same} {
+	for _, surface := range []Color{Page, Paper, Band} {
+		for _, c := range []Color{Ink, Muted, Link, Good, Bad, Unsure, Same} {
 			check(c, surface, text)
 		}
 	}
 	marks := append([]Color{AxisColor, Throughput, P50, P90, P99, P999, Clients}, row("error", ErrorColors)...)
 	marks = append(append(marks, row("target", TargetColors)...), row("variant", Variants)...)
-	for _, surface := range []Color{Plot, Band} {
+	for _, surface := range []Color{Paper, Band} {
 		for _, c := range marks {
 			check(c, surface, mark)
 		}
