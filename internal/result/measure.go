@@ -104,3 +104,12 @@ type ClientSecond struct {
 	// Node shows what happened around the client; nil if that is unknown.
 	Node *NodeUsage
 }
+
+// Merge adds another second, of the same client or of another one.
+func (s *ClientSecond) Merge(other *ClientSecond) {
+	s.Measure.Merge(&other.Measure)
+	s.Usage.Add(other.Usage)
+	s.Phases.Add(&other.Phases)
+	s.Sketches.Merge(&other.Sketches)
+	s.Node = s.Node.Add(other.Node)
+}

@@ -47,8 +47,8 @@ func (r *run) follow(passed []result.Second, l *Live) {
 		if l.Total == nil {
 			l.Total = result.NewHistogram()
 		}
-		l.Counts.Add(e.counts)
-		l.Total.Merge(e.total)
+		l.Counts.Add(e.Counts)
+		l.Total.Merge(e.total())
 		l.until = s.Second + s.Seconds
 	}
 	l.Seconds = passed

@@ -24,17 +24,12 @@ type series struct {
 	open    result.Recent // histograms that aren't packed
 }
 
-// entry holds width seconds of all clients. Its key is the first of them divided by width.
+// entry holds width seconds of all clients, merged. Its key is the first of them divided by width.
 type entry struct {
-	counts result.Counts
-	phases result.PhaseTimes
-	// sketches are the distributions of the phases but the total. They stay encoded: with 600 entries, a few
-	// hundred bytes each are less than the dozens of kB that counts would take.
-	sketches result.Sketches
-	usage    result.ClientUsage
-	node     *result.NodeUsage
-	total    *result.Histogram
-	// latency and times have the percentiles of total, and of the phases, when there were counted requests and
+	// ClientSecond has the histogram of the total. The distributions of the other phases stay encoded as sketches: with
+	// 600 entries, a few hundred bytes each are less than the dozens of kB that counts would take.
+	result.ClientSecond
+	// latency and times have the percentiles of the total, and of the phases, when there were counted requests and
 	// the phases were timed: they are costly, and most entries don't change any more when the series is
 	// read again.
 	latency result.Second
@@ -58,37 +53,20 @@ func (s *series) add(second *result.ClientSecond, seconds int64) {
 	for !s.fits(second.Second, seconds) {
 		s.double()
 	}
-	s.entry(second.Second / s.width).add(second)
+	s.entry(second.Second / s.width).Merge(second)
 }
 
-// add adds the figures of one client.
-func (e *entry) add(second *result.ClientSecond) {
-	e.counts.Add(second.Counts)
-	e.phases.Add(&second.Phases)
-	e.sketches.Merge(&second.Sketches)
-	e.usage.Add(second.Usage)
-	e.node = e.node.Add(second.Node)
-	e.total.Merge(second.Latencies[result.Total])
-}
-
-// merge adds the figures of a later entry.
-func (e *entry) merge(next *entry) {
-	e.counts.Add(next.counts)
-	e.phases.Add(&next.phases)
-	e.sketches.Merge(&next.sketches)
-	e.usage.Add(next.usage)
-	e.node = e.node.Add(next.node)
-	e.total.Merge(next.total)
-}
+// total returns the histogram of the total times.
+func (e *entry) total() *result.Histogram { return e.Latencies.Of(result.Total) }
 
 // entry returns an entry with its histogram. It creates the entry on first use.
 func (s *series) entry(key int64) *entry {
 	e := s.entries[key]
 	if e == nil {
-		e = &entry{total: result.NewHistogram()}
+		e = &entry{}
 		s.entries[key] = e
 	}
-	s.open.Use(e.total, openEntries)
+	s.open.Use(e.total(), openEntries)
 	return e
 }
 
@@ -102,9 +80,9 @@ func (s *series) double() {
 			pair = e
 			s.entries[key/2] = e
 		} else {
-			pair.merge(e)
+			pair.Merge(&e.ClientSecond)
 		}
-		pair.total.Pack()
+		pair.total().Pack()
 	}
 }
 
@@ -122,17 +100,17 @@ func (s *series) seconds() []result.Second {
 
 // second returns the figures of an entry, but not which seconds it has.
 func (e *entry) second() (second result.Second) {
-	second.SetUsage(e.usage)
-	second.ClientNode = e.node
-	if n := e.total.Count(); e.counted != n || e.timed != e.phases {
-		e.counted, e.timed = n, e.phases
-		times := e.phases
-		times.SetSketched(&e.sketches)
-		e.latency.SetCounts(e.counts, times)
-		e.latency.SetLatency(e.total)
+	second.SetUsage(e.Usage)
+	second.ClientNode = e.Node
+	if n := e.total().Count(); e.counted != n || e.timed != e.Phases {
+		e.counted, e.timed = n, e.Phases
+		times := e.Phases
+		times.SetSketched(&e.Sketches)
+		e.latency.SetCounts(e.Counts, times)
+		e.latency.SetLatency(e.total())
 		e.times = *e.latency.Phases
 	}
-	second.SetCounts(e.counts, e.times)
+	second.SetCounts(e.Counts, e.times)
 	second.P50, second.P90, second.P99, second.Max = e.latency.P50, e.latency.P90, e.latency.P99, e.latency.Max
 	return second
 }

@@ -72,11 +72,11 @@ func (w *whole) begin(s *series) {
 
 // copied returns a copy of the entry. It packs the histogram, whose bytes are shared and never written to.
 func (e *entry) copied() entry {
-	e.total.Pack()
-	c, total := *e, *e.total
-	c.total, c.node = &total, (*result.NodeUsage)(nil).Add(e.node)
-	for phase := range c.sketches {
-		c.sketches[phase] = slices.Clone(e.sketches[phase]) // merged in place
+	e.total().Pack()
+	c, total := *e, *e.total()
+	c.Latencies[result.Total], c.Node = &total, (*result.NodeUsage)(nil).Add(e.Node)
+	for phase := range c.Sketches {
+		c.Sketches[phase] = slices.Clone(e.Sketches[phase]) // merged in place
 	}
 	return c
 }
@@ -93,8 +93,8 @@ func (w *whole) add(second *result.ClientSecond, seconds int64) {
 	if fresh || e.width < width {
 		e = w.join(second.Second/width*width, width)
 	}
-	w.open.Use(e.total, openWholeEntries)
-	e.add(second)
+	w.open.Use(e.total(), openWholeEntries)
+	e.Merge(second)
 	if fresh {
 		w.newest = max(w.newest, second.Second)
 		w.limit()
@@ -123,16 +123,16 @@ func (w *whole) join(from, width int64) *wholeEntry {
 		case joined == nil:
 			joined = e
 		default:
-			joined.merge(&e.entry)
+			joined.Merge(&e.ClientSecond)
 		}
 		delete(w.entries, at)
-		w.open = slices.DeleteFunc(w.open, func(h *result.Histogram) bool { return h == e.total })
+		w.open = slices.DeleteFunc(w.open, func(h *result.Histogram) bool { return h == e.total() })
 		at += e.width
 	}
 	if joined == nil {
-		joined = &wholeEntry{entry: entry{total: result.NewHistogram()}}
+		joined = &wholeEntry{}
 	}
-	joined.total.Pack()
+	joined.total().Pack()
 	joined.width, w.entries[from] = width, joined
 	w.widest = max(w.widest, width)
 	return joined
@@ -177,8 +177,8 @@ func (w *whole) joinNext() {
 func (w *whole) count() {
 	bytes := int64(0)
 	for _, e := range w.entries {
-		bytes += entryBytes + int64(e.total.PackedBytes())
-		for _, sketch := range e.sketches {
+		bytes += entryBytes + int64(e.total().PackedBytes())
+		for _, sketch := range e.Sketches {
 			bytes += int64(cap(sketch))
 		}
 	}
@@ -199,7 +199,7 @@ func (r *run) wholeSeconds() []result.Second {
 	entries, all := r.wholeEntries()
 	for i, e := range entries {
 		second := e.second()
-		second.Second, second.Seconds, second.Latency = all[i].Second, all[i].Seconds, e.total
+		second.Second, second.Seconds, second.Latency = all[i].Second, all[i].Seconds, e.total()
 		second.ServerCPU, second.ServerResident, second.Server = all[i].ServerCPU, all[i].ServerResident, all[i].Server
 		second.BackendCPU, second.Backends, second.Node = all[i].BackendCPU, all[i].Backends, all[i].Node
 		all[i] = second

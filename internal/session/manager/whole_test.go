@@ -46,10 +46,10 @@ func checkPooled(t *testing.T, entries []result.Second, clients, to int64) map[i
 		if got.Second != next || got.Second%got.Seconds != 0 {
 			t.Fatalf("entry %d has %d s from second %d on, after second %d", i, got.Seconds, got.Second, next-1)
 		}
-		pooled := &entry{total: result.NewHistogram()}
+		pooled := &entry{}
 		for s := got.Second; s < min(got.Second+got.Seconds, to); s++ {
 			for client := range clients {
-				pooled.add(clientSecond(client, s))
+				pooled.Merge(clientSecond(client, s))
 			}
 		}
 		want := pooled.second()
@@ -58,7 +58,7 @@ func checkPooled(t *testing.T, entries []result.Second, clients, to int64) map[i
 		if diff := cmp.Diff(want, *got, cmpopts.IgnoreFields(result.Second{}, "Latency")); diff != "" {
 			t.Fatalf("entry %d (-want +got):\n%s", i, diff)
 		}
-		if h := got.Latency; h.Count() != want.Requests || h.Sum() != pooled.total.Sum() || h.Percentile(99) != want.P99 || h.Max() != want.Max {
+		if h := got.Latency; h.Count() != want.Requests || h.Sum() != pooled.total().Sum() || h.Percentile(99) != want.P99 || h.Max() != want.Max {
 			t.Fatalf("entry %d: its histogram has %d durations of %d µs", i, h.Count(), h.Sum())
 		}
 		widths[got.Seconds]++
@@ -161,12 +161,7 @@ func TestWholeSecondsOfJoinedSeconds(t *testing.T) {
 	sent := func(from, seconds int64) { // as mergeSamples makes them
 		joined := clientSecond(0, from)
 		for s := from + 1; s < from+seconds; s++ {
-			next := clientSecond(0, s)
-			joined.Merge(&next.Measure)
-			joined.Usage.Add(next.Usage)
-			joined.Phases.Add(&next.Phases)
-			joined.Sketches.Merge(&next.Sketches)
-			joined.Node = joined.Node.Add(next.Node)
+			joined.Merge(clientSecond(0, s))
 		}
 		r.addMeasured(joined, seconds)
 	}

@@ -192,10 +192,6 @@ func mergeSamples(a, b *sessionpb.ClientSample) (*sessionpb.ClientSample, error)
 	if err != nil {
 		return nil, err
 	}
-	merged.Merge(&other.Measure)
-	merged.Usage.Add(other.Usage)
-	merged.Phases.Add(&other.Phases)
-	merged.Sketches.Merge(&other.Sketches)
-	merged.Node = merged.Node.Add(other.Node)
+	merged.Merge(other)
 	return session.SecondToWire(a.GetStage(), merged, other.Second+seconds-merged.Second)
 }
