@@ -254,14 +254,28 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// Message says what happened, the evidence, and what to do.
 	Message string `json:"message"`
+	// Seconds is the part of the measurement in which it happened; nil if it is about all of it.
+	Seconds *Span `json:"seconds,omitempty"`
+}
+
+// Span is a part of a measurement, in seconds from its start to its end. That from 0 to 0 is the start of the measurement.
+type Span struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
 }
 
 // ThresholdOutcome is a declared bound and whether it was met.
 type ThresholdOutcome struct {
 	// Metric is the metric's name, Bound the bound as in "below 50ms", Actual the
-	// figure in the same unit.
+	// figure in the same unit, or why there is none.
 	Metric string `json:"metric"`
 	Bound  string `json:"bound"`
 	Actual string `json:"actual"`
 	Met    bool   `json:"met"`
+	// Limit and Measured are bound and figure as numbers of a unit: "us", "ms", "s", "%", or none for a rate. Measured is
+	// nil if there is no figure. With Above, the figure must exceed the limit, else stay below.
+	Limit    float64  `json:"limit"`
+	Measured *float64 `json:"measured,omitempty"`
+	Unit     string   `json:"unit,omitempty"`
+	Above    bool     `json:"above,omitempty"`
 }

@@ -92,9 +92,9 @@ func saturatedForAPart(r *result.Result) *result.Finding {
 	if float64(length*1_000_000) >= saturatedInvalidatesShare*float64(r.DurationMicroseconds) && len(r.Levels) == 0 {
 		severity = result.Invalidates
 	}
-	return found(ReasonClientSaturated, severity,
+	return happened(found(ReasonClientSaturated, severity,
 		"For %ds of %s, from second %d on, the clients used %.1f%% of their CPU limit. For that time the clients, not the target, may have been the bottleneck. %s",
-		length, seconds(r.DurationMicroseconds), from, 100*float64(worstCPU)/limit/float64(length), saturatedRemedy(r))
+		length, seconds(r.DurationMicroseconds), from, 100*float64(worstCPU)/limit/float64(length), saturatedRemedy(r)), from, from+length)
 }
 
 // clientThrottled finds clients that were throttled. When a container has used its CPU quota of a

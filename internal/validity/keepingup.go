@@ -52,10 +52,14 @@ func notKeepingUp(r *result.Result, d Declared) *result.Finding {
 		case unserved < shortfallInvalidatesPercent/100 && last < backlogDoubles*first:
 			severity = result.Warns
 		}
-		return found(ReasonNotKeepingUp, severity,
+		f := found(ReasonNotKeepingUp, severity,
 			"The target did not keep up with %.2f requests/s%s: the median latency rose by %s each second, from %s in the first third to %s in the last, "+
 				"as it does if the target serves %.1f%% less. Latencies are those of a growing backlog. Lower the rate, or give the target more resources.",
 			rate, where, milliseconds(int64(trend.Slope/float64(s.seconds[0].Seconds))), milliseconds(int64(first)), milliseconds(int64(last)), 100*unserved)
+		if s.level != nil {
+			happened(f, s.level.Start, s.level.End)
+		}
+		return f
 	}
 	return nil
 }

@@ -1,8 +1,13 @@
 package validity_test
 
 import (
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
@@ -16,6 +21,37 @@ func find(r *result.Result, reason string, d validity.Declared) result.Finding {
 		}
 	}
 	return result.Finding{}
+}
+
+var (
+	namedSeconds = regexp.MustCompile(`[Ff]or (\d+)s of .*, from second (\d+) on`)
+	namedLevel   = regexp.MustCompile(`\(seconds (\d+) to (\d+)\)`)
+	namedStep    = regexp.MustCompile(`about (\d+)s after the start`)
+)
+
+// checkSeconds checks that a finding is about the seconds that its message names.
+func checkSeconds(t *testing.T, f result.Finding) {
+	t.Helper()
+	number := func(text string) int64 {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var want *result.Span
+	if m := namedSeconds.FindStringSubmatch(f.Message); m != nil {
+		want = &result.Span{From: number(m[2]), To: number(m[2]) + number(m[1])}
+	} else if m := namedLevel.FindStringSubmatch(f.Message); m != nil {
+		want = &result.Span{From: number(m[1]), To: number(m[2])}
+	} else if m := namedStep.FindStringSubmatch(f.Message); m != nil {
+		want = &result.Span{From: number(m[1]), To: number(m[1])}
+	} else if slices.Contains([]string{"NoWarmup", "WarmupNotSteady", "StartSkew"}, f.Reason) {
+		want = &result.Span{}
+	}
+	if diff := cmp.Diff(want, f.Seconds); diff != "" && f.Reason != "NetworkLimited" {
+		t.Errorf("seconds of %q (-want +got):\n%s", f.Message, diff)
+	}
 }
 
 // of500 is a server that can serve 500 requests/s.
@@ -52,6 +88,7 @@ func TestNotKeepingUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := find(tc.of.run(), "NotKeepingUp", validity.Declared{})
+			checkSeconds(t, got)
 			if got.Severity != tc.severity || !strings.Contains(got.Message, tc.figures) {
 				t.Errorf("found %s %q, want %s with %q", got.Severity, got.Message, tc.severity, tc.figures)
 			}
@@ -73,6 +110,7 @@ func TestALevelThatIsNotKeptUpWith(t *testing.T) {
 	r.Arrivals.PlannedMicroseconds = 20 * second
 	r.Clients[0].EndedAt = start + 22*second
 	got := find(r, "NotKeepingUp", validity.Declared{})
+	checkSeconds(t, got)
 	if want := "600.00 requests/s at the level of 600/s (seconds 10 to 20)"; got.Severity != result.Warns || !strings.Contains(got.Message, want) {
 		t.Errorf("found %s %q, want a warning with %q", got.Severity, got.Message, want)
 	}

@@ -62,12 +62,12 @@ func noWarmup(r *result.Result) *result.Finding {
 	case r.Warmup != nil && r.Warmup.Succeeded() > 0:
 		return nil
 	case r.Warmup != nil && r.Warmup.Requests > 0:
-		return found(ReasonNoWarmup, result.Warns,
-			"None of the %d requests of the warm-up succeeded, so the target was measured cold. Find the cause of their errors.", r.Warmup.Requests)
+		return happened(found(ReasonNoWarmup, result.Warns,
+			"None of the %d requests of the warm-up succeeded, so the target was measured cold. Find the cause of their errors.", r.Warmup.Requests), 0, 0)
 	case r.Run.Load == result.LoadScript:
-		return found(ReasonNoWarmup, result.Warns, "The target was measured cold, unless the script's setup() has warmed it up, which Assay cannot detect.")
+		return happened(found(ReasonNoWarmup, result.Warns, "The target was measured cold, unless the script's setup() has warmed it up, which Assay cannot detect."), 0, 0)
 	}
-	return found(ReasonNoWarmup, result.Warns, "The target was measured cold. Set warmup, long enough for its code to be compiled and its caches to be filled.")
+	return happened(found(ReasonNoWarmup, result.Warns, "The target was measured cold. Set warmup, long enough for its code to be compiled and its caches to be filled."), 0, 0)
 }
 
 // warmupNotSteady finds measurements of a target that was not steady. While the
@@ -77,9 +77,9 @@ func warmupNotSteady(r *result.Result) *result.Finding {
 	if r.Warmup == nil || r.Warmup.Steady == nil || r.Warmup.Steady.Reached {
 		return nil
 	}
-	return found(ReasonWarmupNotSteady, result.Warns,
+	return happened(found(ReasonWarmupNotSteady, result.Warns,
 		"The target was not steady when its warm-up timed out after %s: %s. Increase warmup.steady.timeoutSeconds, or windowSeconds and the bounds if its figures vary by nature.",
-		seconds(r.Warmup.DurationMicroseconds), steady.Describe(r.Warmup.Steady))
+		seconds(r.Warmup.DurationMicroseconds), steady.Describe(r.Warmup.Steady)), 0, 0)
 }
 
 // latencyClamped finds durations outside the geometry of the histograms. They are counted at its

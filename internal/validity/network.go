@@ -32,22 +32,25 @@ var linkSpeeds = []int64{10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_0
 // packets are lost.
 func networkLimited(r *result.Result, d Declared) *result.Finding {
 	var said []string
-	if full := linkFull(r, d); full != "" {
+	full, during := linkFull(r, d)
+	if full != "" {
 		said = append(said, full)
 	}
 	if lost := packetsLost(r); lost != "" {
-		said = append(said, lost)
+		said, during = append(said, lost), nil
 	}
 	if len(said) == 0 {
 		return nil
 	}
-	return found(ReasonNetworkLimited, result.Warns,
+	f := found(ReasonNetworkLimited, result.Warns,
 		"%s Use a faster network between clients and target, make the responses smaller, or read the result as one of this network.", strings.Join(said, " "))
+	f.Seconds = during
+	return f
 }
 
 // linkFull returns how the target's interfaces reached a ceiling while the load wanted more and the target had CPU
-// time left; empty if they did not.
-func linkFull(r *result.Result, d Declared) string {
+// time left, and during which level; empty if they did not.
+func linkFull(r *result.Result, d Declared) (text string, during *result.Span) {
 	for _, s := range spans(r, d) {
 		if !wantsMore(r, d, s.level) {
 			continue
@@ -72,11 +75,14 @@ func linkFull(r *result.Result, d Declared) string {
 			if used == nil || busiest >= saturatedInvalidatesPercent {
 				continue
 			}
+			if s.level != nil {
+				during = &result.Span{From: s.level.Start, To: s.level.End}
+			}
 			return fmt.Sprintf("From second %d on, the target's interfaces %s %.4g Mbit/s: %s. The target had CPU time left (%s of the limit used).",
-				s.seconds[0].Second, way.verb, way.rate/1e6, why, strings.Join(used, ", "))
+				s.seconds[0].Second, way.verb, way.rate/1e6, why, strings.Join(used, ", ")), during
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // wantsMore reports whether a load would make more requests if they were answered faster.

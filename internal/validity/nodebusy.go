@@ -85,11 +85,15 @@ func nodeBusy(r *result.Result) *result.Finding {
 		takenFrom("target", limit, &o, r.NodeUsage, add)
 	}
 	stalledBy("target", r.NodeUsage, r.DurationMicroseconds, add)
+	var part *result.Span
 	if len(said) == 0 {
-		busySeconds(r, limit, add)
+		part = busySeconds(r, limit, add)
 	}
 	if !r.Run.Standalone { // whose CPU limit is that of the machine, which the target may share
 		busyClients(r, add)
+	}
+	if len(said) > 1 {
+		part = nil // the others are about all of it
 	}
 	if len(said) == 0 {
 		return nil
@@ -97,7 +101,9 @@ func nodeBusy(r *result.Result) *result.Finding {
 	if r.Environment.CPUExclusivity == cpusShared {
 		remedy = " Give target and clients a whole number of CPUs on a node whose kubelet has cpuManagerPolicy: static."
 	}
-	return found(ReasonNodeBusy, severity, "%s Find what else runs on the node, and stop it or move it to another.%s", strings.Join(said, " "), remedy)
+	f := found(ReasonNodeBusy, severity, "%s Find what else runs on the node, and stop it or move it to another.%s", strings.Join(said, " "), remedy)
+	f.Seconds = part
+	return f
 }
 
 // takenFrom adds what others took of a pod's CPU time over the measurement, if that is much.
@@ -146,8 +152,9 @@ func cpuText(millis int64) string {
 	return text + " CPUs"
 }
 
-// busySeconds adds consecutive seconds in which others took much of the target's CPU time.
-func busySeconds(r *result.Result, limit int64, add func(result.Severity, string)) {
+// busySeconds adds consecutive seconds in which others took much of the target's CPU time, and returns them; nil if there
+// are none.
+func busySeconds(r *result.Result, limit int64, add func(result.Severity, string)) *result.Span {
 	started, ended := underLoad(r)
 	var from, length, begin int64
 	var sum, worst float64
@@ -167,10 +174,11 @@ func busySeconds(r *result.Result, limit int64, add func(result.Severity, string
 		}
 	}
 	if length < minTakenSeconds {
-		return
+		return nil
 	}
 	add(result.Warns, fmt.Sprintf("For %ds of %s, from second %d on, other processes took %.1f%% of what the CPU limit of the target allows.",
 		length, seconds(r.DurationMicroseconds), from, 100*worst/float64(length)))
+	return &result.Span{From: from, To: from + length}
 }
 
 // busyClients adds what others took of the client that lost most of those with little time left, and what

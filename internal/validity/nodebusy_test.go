@@ -108,6 +108,7 @@ func TestNodeBusy(t *testing.T) {
 		r := sound()
 		tc.change(r)
 		got := find(r, "NodeBusy", validity.Declared{})
+		checkSeconds(t, got)
 		if got.Severity != tc.severity || !strings.Contains(got.Message, tc.figures) {
 			t.Errorf("%s: found %s %q, want %s %q", name, got.Severity, got.Message, tc.severity, tc.figures)
 		}

@@ -32,9 +32,9 @@ func startSkew(r *result.Result) *result.Finding {
 	case skew <= startSkewWarns:
 		return nil
 	}
-	return found(ReasonStartSkew, severity,
+	return happened(found(ReasonStartSkew, severity,
 		"The clients started %s apart, in a measurement of %s. Look for overloaded nodes or a slow network between clients and manager, or measure for longer.",
-		milliseconds(skew), seconds(r.DurationMicroseconds))
+		milliseconds(skew), seconds(r.DurationMicroseconds)), 0, 0)
 }
 
 // clientsUneven finds clients that did not measure at the same time. The rate is

@@ -50,7 +50,7 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	if len(values) < len(windows) {
 		return nil
 	}
-	how := change(values, bound, unit, length)
+	how, at := change(values, bound, unit, length)
 	if how == "" {
 		return nil
 	}
@@ -72,7 +72,11 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	case faster:
 		remedy = "It was still becoming faster, as while code is compiled and caches are filled: set warmup.steady, or a longer warm-up."
 	}
-	return found(ReasonNotSteady, result.Warns, "The target was not steady during the measurement: %s. The figures depend on when it is measured. %s", how, remedy)
+	f := found(ReasonNotSteady, result.Warns, "The target was not steady during the measurement: %s. The figures depend on when it is measured. %s", how, remedy)
+	if at > 0 {
+		happened(f, seconds[0].Second+at, seconds[0].Second+at)
+	}
+	return f
 }
 
 // inWindows returns windows of equally many entries, and their length in seconds. Entries after the last whole
@@ -114,20 +118,20 @@ func medianLatencies(window []result.Second) float64 {
 func apart(a, b, ratio float64) bool { return max(a, b) >= ratio*min(a, b) && a != b }
 
 // change describes the step, or else the trend, of values that are length seconds apart; empty for none
-// by the given ratio.
-func change(values []float64, bound float64, unit string, length int64) string {
+// by the given ratio. It returns after how many seconds the step was, 0 for a trend.
+func change(values []float64, bound float64, unit string, length int64) (how string, at int64) {
 	points, err := statistics.ChangePoints(values, minSegment, trendSignificance)
 	if err != nil {
-		return ""
+		return "", 0
 	}
 	if len(points) == 1 && apart(points[0].Before, points[0].After, bound) {
 		p := points[0]
 		return fmt.Sprintf("it changed from "+unit+" to "+unit+" (%+.0f%%) about %ds after the start",
-			p.Before, p.After, statistics.Percent(p.After/p.Before), int64(p.Index)*length)
+			p.Before, p.After, statistics.Percent(p.After/p.Before), int64(p.Index)*length), int64(p.Index) * length
 	}
 	first, last := thirds(values)
 	if !apart(first, last, bound) || statistics.TrendOf(values).P > trendSignificance {
-		return ""
+		return "", 0
 	}
-	return fmt.Sprintf("it went from "+unit+" in the first third to "+unit+" in the last (%+.0f%%)", first, last, statistics.Percent(last/first))
+	return fmt.Sprintf("it went from "+unit+" in the first third to "+unit+" in the last (%+.0f%%)", first, last, statistics.Percent(last/first)), 0
 }

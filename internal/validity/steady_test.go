@@ -67,6 +67,7 @@ func TestNotSteady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := find(tc.of.run(), "NotSteady", validity.Declared{})
+			checkSeconds(t, got)
 			if (got.Severity == result.Warns) != (tc.figures != nil) {
 				t.Errorf("found %s %q", got.Severity, got.Message)
 			}

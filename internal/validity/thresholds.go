@@ -56,18 +56,24 @@ func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 	if err != nil {
 		return result.ThresholdOutcome{}, err
 	}
-	outcome := result.ThresholdOutcome{Metric: b.Metric, Bound: sense + " " + bound}
+	outcome := result.ThresholdOutcome{Metric: b.Metric, Bound: sense + " " + bound, Limit: limit, Unit: unit.suffix, Above: b.Above != ""}
 	actual, exists := result.Metrics[b.Metric](r)
 	if !exists {
 		outcome.Actual = m.absent
 		return outcome, nil
 	}
 	actual /= unit.size
-	outcome.Actual = decimal(actual, unit.decimals) + unit.suffix
-	if sense == "below" {
-		outcome.Met = actual < limit
-	} else {
+	text := decimal(actual, unit.decimals)
+	outcome.Actual = text + unit.suffix
+	measured, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return result.ThresholdOutcome{}, err
+	}
+	outcome.Measured = &measured
+	if outcome.Above {
 		outcome.Met = actual > limit
+	} else {
+		outcome.Met = actual < limit
 	}
 	return outcome, nil
 }

@@ -23,29 +23,32 @@ func exactly() *result.Result {
 
 func TestThresholds(t *testing.T) {
 	for _, tc := range []struct {
-		bound  validity.Bound
-		actual string
-		met    bool
+		bound    validity.Bound
+		actual   string
+		limit    float64
+		measured float64
+		unit     string
+		met      bool
 	}{
-		{validity.Bound{Metric: "LatencyP50", Below: "495us"}, "495us", false},
-		{validity.Bound{Metric: "LatencyP50", Below: "496us"}, "495us", true},
-		{validity.Bound{Metric: "LatencyP50", Below: "0.4951ms"}, "0.495ms", true},
-		{validity.Bound{Metric: "LatencyP50", Above: "495us"}, "495us", false},
-		{validity.Bound{Metric: "LatencyP50", Above: "494us"}, "495us", true},
-		{validity.Bound{Metric: "LatencyP90", Below: "0.9ms"}, "0.891ms", true},
-		{validity.Bound{Metric: "LatencyP95", Below: "0.5s"}, "0.000941s", true},
-		{validity.Bound{Metric: "LatencyP99", Below: "981us"}, "981us", false},
-		{validity.Bound{Metric: "LatencyP99", Below: "982us"}, "981us", true},
-		{validity.Bound{Metric: "LatencyP999", Below: "990us"}, "990us", false},
-		{validity.Bound{Metric: "LatencyP9999", Below: "991us"}, "990us", true},
-		{validity.Bound{Metric: "LatencyMax", Below: "991us"}, "990us", true},
-		{validity.Bound{Metric: "LatencyMean", Below: "0.4955ms"}, "0.4955ms", false},
-		{validity.Bound{Metric: "LatencyMean", Below: "0.4956ms"}, "0.4955ms", true},
-		{validity.Bound{Metric: "ErrorRate", Below: "1%"}, "1%", false},
-		{validity.Bound{Metric: "ErrorRate", Below: "1.01%"}, "1%", true},
-		{validity.Bound{Metric: "RequestsPerSecond", Above: "99"}, "99", false},
-		{validity.Bound{Metric: "RequestsPerSecond", Above: "98.9"}, "99", true},
-		{validity.Bound{Metric: "RequestsPerSecond", Below: "100"}, "99", true},
+		{validity.Bound{Metric: "LatencyP50", Below: "495us"}, "495us", 495, 495, "us", false},
+		{validity.Bound{Metric: "LatencyP50", Below: "496us"}, "495us", 496, 495, "us", true},
+		{validity.Bound{Metric: "LatencyP50", Below: "0.4951ms"}, "0.495ms", 0.4951, 0.495, "ms", true},
+		{validity.Bound{Metric: "LatencyP50", Above: "495us"}, "495us", 495, 495, "us", false},
+		{validity.Bound{Metric: "LatencyP50", Above: "494us"}, "495us", 494, 495, "us", true},
+		{validity.Bound{Metric: "LatencyP90", Below: "0.9ms"}, "0.891ms", 0.9, 0.891, "ms", true},
+		{validity.Bound{Metric: "LatencyP95", Below: "0.5s"}, "0.000941s", 0.5, 0.000941, "s", true},
+		{validity.Bound{Metric: "LatencyP99", Below: "981us"}, "981us", 981, 981, "us", false},
+		{validity.Bound{Metric: "LatencyP99", Below: "982us"}, "981us", 982, 981, "us", true},
+		{validity.Bound{Metric: "LatencyP999", Below: "990us"}, "990us", 990, 990, "us", false},
+		{validity.Bound{Metric: "LatencyP9999", Below: "991us"}, "990us", 991, 990, "us", true},
+		{validity.Bound{Metric: "LatencyMax", Below: "991us"}, "990us", 991, 990, "us", true},
+		{validity.Bound{Metric: "LatencyMean", Below: "0.4955ms"}, "0.4955ms", 0.4955, 0.4955, "ms", false},
+		{validity.Bound{Metric: "LatencyMean", Below: "0.4956ms"}, "0.4955ms", 0.4956, 0.4955, "ms", true},
+		{validity.Bound{Metric: "ErrorRate", Below: "1%"}, "1%", 1, 1, "%", false},
+		{validity.Bound{Metric: "ErrorRate", Below: "1.01%"}, "1%", 1.01, 1, "%", true},
+		{validity.Bound{Metric: "RequestsPerSecond", Above: "99"}, "99", 99, 99, "", false},
+		{validity.Bound{Metric: "RequestsPerSecond", Above: "98.9"}, "99", 98.9, 99, "", true},
+		{validity.Bound{Metric: "RequestsPerSecond", Below: "100"}, "99", 100, 99, "", true},
 	} {
 		bound := "below " + tc.bound.Below
 		if tc.bound.Above != "" {
@@ -56,7 +59,7 @@ func TestThresholds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []result.ThresholdOutcome{{Metric: tc.bound.Metric, Bound: bound, Actual: tc.actual, Met: tc.met}}
+			want := []result.ThresholdOutcome{{Metric: tc.bound.Metric, Bound: bound, Actual: tc.actual, Met: tc.met, Limit: tc.limit, Measured: &tc.measured, Unit: tc.unit, Above: tc.bound.Above != ""}}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}

@@ -197,6 +197,12 @@ func found(reason string, severity result.Severity, format string, args ...any) 
 	return &result.Finding{Reason: reason, Severity: severity, Message: fmt.Sprintf(format, args...)}
 }
 
+// happened notes in which seconds of the measurement a finding happened. That from 0 to 0 is its start.
+func happened(f *result.Finding, from, to int64) *result.Finding {
+	f.Seconds = &result.Span{From: from, To: to}
+	return f
+}
+
 // milliseconds formats a duration in microseconds as milliseconds, without loss: "12.345ms".
 func milliseconds(microseconds int64) string {
 	return strconv.FormatFloat(float64(microseconds)/1000, 'f', -1, 64) + "ms"

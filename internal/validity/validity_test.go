@@ -334,6 +334,7 @@ func TestRules(t *testing.T) {
 			if found.Severity != tc.severity || !strings.Contains(found.Message, tc.figures) {
 				t.Errorf("found %s %q, want %s with %q", found.Severity, found.Message, tc.severity, tc.figures)
 			}
+			checkSeconds(t, found)
 			if strings.Contains(found.Message, "%!") {
 				t.Errorf("the message's format is wrong: %q", found.Message)
 			}

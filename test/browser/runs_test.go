@@ -64,9 +64,10 @@ func lasting(clients, seconds int) *result.Result {
 // measured returns a result with the outcomes of its thresholds.
 func measured(clients, seconds int) *result.Result {
 	r := reporttest.Measured(clients, seconds)
+	p99, failed := float64(r.Merged.Latencies.Get(result.Total).Percentile(99))/1000, r.Merged.ErrorPercent()
 	r.Thresholds = []result.ThresholdOutcome{
-		{Metric: "LatencyP99", Bound: "below 50ms", Actual: fmt.Sprintf("%.1fms", float64(r.Merged.Latencies.Get(result.Total).Percentile(99))/1000)},
-		{Metric: "ErrorRate", Bound: "below 5%", Actual: fmt.Sprintf("%.2f%%", r.Merged.ErrorPercent()), Met: true},
+		{Metric: "LatencyP99", Bound: "below 50ms", Actual: fmt.Sprintf("%.1fms", p99), Limit: 50, Measured: &p99, Unit: "ms"},
+		{Metric: "ErrorRate", Bound: "below 5%", Actual: fmt.Sprintf("%.2f%%", failed), Met: true, Limit: 5, Measured: &failed, Unit: "%"},
 	}
 	return r
 }
@@ -75,7 +76,8 @@ func measured(clients, seconds int) *result.Result {
 func clean() *result.Result {
 	r := measured(2, 22)
 	r.Findings = []result.Finding{}
-	r.Thresholds[0] = result.ThresholdOutcome{Metric: "LatencyP99", Bound: "below 1s", Actual: r.Thresholds[0].Actual, Met: true}
+	p99 := *r.Thresholds[0].Measured / 1000
+	r.Thresholds[0] = result.ThresholdOutcome{Metric: "LatencyP99", Bound: "below 1s", Actual: fmt.Sprintf("%.4fs", p99), Met: true, Limit: 1, Measured: &p99, Unit: "s"}
 	return r
 }
 
@@ -151,7 +153,7 @@ func cold() *result.Result {
 		r.Clients[i].Warmup = nil
 	}
 	r.AddClients(r.Clients)
-	r.Findings = []result.Finding{{Reason: "NoWarmup", Severity: result.Warns, Message: "The target was measured cold. Set warmup."}}
+	r.Findings = []result.Finding{{Reason: "NoWarmup", Severity: result.Warns, Message: "The target was measured cold. Set warmup.", Seconds: &result.Span{}}}
 	return r
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/picture"
@@ -190,12 +189,11 @@ func curveBound(o result.ThresholdOutcome) (CurveBound, bool) {
 		if o.Metric != "Latency"+p.Name() {
 			continue
 		}
-		bound, isBelow := strings.CutPrefix(o.Bound, "below ")
-		d, err := time.ParseDuration(bound)
-		if !isBelow || err != nil {
+		milliseconds, known := map[string]float64{"us": 1e-3, "ms": 1, "s": 1e3}[o.Unit]
+		if o.Above || !known {
 			return CurveBound{}, false
 		}
-		return CurveBound{OneIn: OneIn(p), Milliseconds: float64(d.Microseconds()) / 1000, Text: "p" + p.String() + " " + o.Bound, Met: o.Met}, true
+		return CurveBound{OneIn: OneIn(p), Milliseconds: milliseconds * o.Limit, Text: "p" + p.String() + " " + o.Bound, Met: o.Met}, true
 	}
 	return CurveBound{}, false
 }

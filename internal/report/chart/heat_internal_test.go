@@ -12,12 +12,18 @@ import (
 
 // TestActualText checks that digits are cut, but never such that a figure seems to be at its bound.
 func TestActualText(t *testing.T) {
-	for _, tc := range []struct{ bound, actual, want string }{
-		{"below 50ms", "99.007ms", "99.0ms"}, {"below 50ms", "49.996ms", "49.996ms"}, {"below 50ms", "50.01ms", "50.01ms"}, {"below 50ms", "50ms", "50.0ms"},
-		{"below 1%", "0.0000%", "0%"}, {"above 100", "4510.25", "4,510"}, {"below 50ms", "unknown", "unknown"}, {"below 1s", "99ms", "99ms"},
+	for _, tc := range []struct {
+		limit    float64
+		measured *float64
+		unit     string
+		actual   string
+		want     string
+	}{
+		{50, new(99.007), "ms", "99.007ms", "99.0ms"}, {50, new(49.996), "ms", "49.996ms", "49.996ms"}, {50, new(50.01), "ms", "50.01ms", "50.01ms"},
+		{50, new(50.0), "ms", "50ms", "50.0ms"}, {1, new(0.0), "%", "0.0000%", "0%"}, {100, new(4510.25), "", "4510.25", "4,510"}, {50, nil, "ms", "no requests", "no requests"},
 	} {
-		if got := ActualText(&result.ThresholdOutcome{Bound: tc.bound, Actual: tc.actual}); got != tc.want {
-			t.Errorf("%s: %s is written as %s, want %s", tc.bound, tc.actual, got, tc.want)
+		if got := ActualText(&result.ThresholdOutcome{Limit: tc.limit, Measured: tc.measured, Unit: tc.unit, Actual: tc.actual}); got != tc.want {
+			t.Errorf("%v: %s is written as %s, want %s", tc.limit, tc.actual, got, tc.want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Bounds holds thresholds of which bound and figure are numbers of one unit.
+// Bounds holds thresholds that have a figure.
 type Bounds struct {
 	Rows    []BoundRow
 	invalid bool
@@ -26,20 +25,13 @@ type BoundRow struct {
 	Bound, Actual float64
 }
 
-var boundNumber = regexp.MustCompile(`^(?:below |above )?([0-9]+(?:[.][0-9]+)?)([a-z%]*)$`)
-
-// NewBounds returns the thresholds; nil if none has a number.
+// NewBounds returns the thresholds; nil if none has a figure.
 func NewBounds(r *result.Result) *Bounds {
 	b := &Bounds{invalid: invalid(r)}
 	for _, o := range r.Thresholds {
-		bound, actual := boundNumber.FindStringSubmatch(o.Bound), boundNumber.FindStringSubmatch(o.Actual)
-		if bound == nil || actual == nil || bound[2] != actual[2] {
-			continue
+		if o.Measured != nil {
+			b.Rows = append(b.Rows, BoundRow{o, o.Limit, *o.Measured})
 		}
-		row := BoundRow{Outcome: o}
-		row.Bound, _ = strconv.ParseFloat(bound[1], 64)
-		row.Actual, _ = strconv.ParseFloat(actual[1], 64)
-		b.Rows = append(b.Rows, row)
 	}
 	if len(b.Rows) == 0 {
 		return nil
@@ -50,18 +42,15 @@ func NewBounds(r *result.Result) *Bounds {
 // ActualText returns the figure of a threshold with three significant digits, or as it is if these would put it at the bound or
 // on its other side.
 func ActualText(o *result.ThresholdOutcome) string {
-	bound, actual := boundNumber.FindStringSubmatch(o.Bound), boundNumber.FindStringSubmatch(o.Actual)
-	if bound == nil || actual == nil || bound[2] != actual[2] {
+	if o.Measured == nil {
 		return o.Actual
 	}
-	limit, _ := strconv.ParseFloat(bound[1], 64)
-	exact, _ := strconv.ParseFloat(actual[1], 64)
-	text := picture.Significant(exact)
+	text := picture.Significant(*o.Measured)
 	rounded, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-	if err != nil || cmp.Compare(rounded, limit) != cmp.Compare(exact, limit) {
+	if err != nil || cmp.Compare(rounded, o.Limit) != cmp.Compare(*o.Measured, o.Limit) {
 		return o.Actual
 	}
-	return text + actual[2]
+	return text + o.Unit
 }
 
 // word says whether a threshold is met.
@@ -92,7 +81,7 @@ func (b *Bounds) Figure() *plot.Figure {
 		texts = append(texts, boundText(r)+", "+word)
 		x := plot.LinearExact(1.15 * max(r.Bound, r.Actual))
 		met := plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor, Width: 3}, From: plot.Point{Y: plot.Middle}, To: plot.Point{X: r.Bound, Y: plot.Middle}}
-		if strings.HasPrefix(r.Outcome.Bound, "above") {
+		if r.Outcome.Above {
 			met.From.X = x.High
 		}
 		actual := plot.Dot{At: plot.Point{X: r.Actual, Y: plot.Middle}, Radius: 4, Color: color, Hollow: b.invalid, Tip: ActualText(&r.Outcome)}

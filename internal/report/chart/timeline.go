@@ -138,17 +138,12 @@ func (t *Timeline) addWindows(s *result.Steadiness) {
 	}
 }
 
-// atStart are the reasons of findings about the start of the measurement.
-var atStart = map[string]bool{
-	validity.ReasonNoWarmup: true, validity.ReasonWarmupNotSteady: true, validity.ReasonStartSkew: true,
-}
-
-// addMarks adds findings, which have no time in a result but those of the start, and breaking points, which have one.
+// addMarks adds findings, each where it first happened, and breaking points.
 func (t *Timeline) addMarks(r *result.Result) {
 	for i, f := range r.Findings {
-		m := Mark{Number: i + 1, Text: f.Reason}
-		if !atStart[f.Reason] {
-			m.At = -1
+		m := Mark{At: -1, Number: i + 1, Text: f.Reason}
+		if f.Seconds != nil {
+			m.At = float64(f.Seconds.From)
 		}
 		t.Marks = append(t.Marks, m)
 	}

@@ -23,7 +23,7 @@ func measured(clients, seconds int, whole bool) *result.Result {
 	r.Run.MeasurementTime = time.Date(2026, 11, 22, 13, 30, 0, 0, time.UTC)
 	r.Environment.ClientCPULimit, r.Environment.TargetCPULimit = 2000, 4000
 	r.Findings = []result.Finding{
-		{Reason: "StartSkew", Severity: result.Warns, Message: "The clients started 12.3ms apart. Give them CPUs of their own."},
+		{Reason: "StartSkew", Severity: result.Warns, Message: "The clients started 12.3ms apart. Give them CPUs of their own.", Seconds: &result.Span{}},
 		{Reason: "SharedNode", Severity: result.Warns, Message: "Clients and target share node-1. Use a second node."},
 	}
 	r.Server.Begin.At, r.Server.End.At = 0, int64(seconds)*1e6

@@ -32,8 +32,8 @@ func Tomcat() *result.Result {
 		},
 		Findings: []result.Finding{},
 		Thresholds: []result.ThresholdOutcome{
-			{Metric: "LatencyP99", Bound: "below 50ms", Actual: "99.007ms"},
-			{Metric: "ErrorRate", Bound: "below 1%", Actual: "0.0000%", Met: true},
+			{Metric: "LatencyP99", Bound: "below 50ms", Actual: "99.007ms", Limit: 50, Measured: new(99.007), Unit: "ms"},
+			{Metric: "ErrorRate", Bound: "below 1%", Actual: "0.0000%", Met: true, Limit: 1, Measured: new(0.0), Unit: "%"},
 		},
 	}
 	var clients []result.Client
@@ -91,7 +91,7 @@ func Failing() *result.Result {
 	r.Warmup, r.Thresholds = nil, nil
 	r.Findings = []result.Finding{
 		{Reason: "ClientSaturated", Severity: result.Invalidates, Message: "client 1 used 97 % of its CPU limit; raise it"},
-		{Reason: "NoWarmup", Severity: result.Warns, Message: "the target was measured cold; set warmup"},
+		{Reason: "NoWarmup", Severity: result.Warns, Message: "the target was measured cold; set warmup", Seconds: &result.Span{}},
 	}
 	return r
 }
