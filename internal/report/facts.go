@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -112,4 +113,11 @@ func plural(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
+}
+
+func meanOf(s *result.Summary) int64 { return int64(s.Mean() + 0.5) }
+func maxOf(s *result.Summary) int64  { return s.Max }
+
+func percentileOf(p percentile.Percentile) func(*result.Summary) int64 {
+	return func(s *result.Summary) int64 { return s.Percentiles[p] }
 }

@@ -51,13 +51,6 @@ func pagesTable(r *result.Result) *doc.Table {
 	return doc.TableOf("Pages", blocks(r), append(fields, doc.Number("max ms", time(maxOf)))...)
 }
 
-func meanOf(s *result.Summary) int64 { return int64(s.Mean() + 0.5) }
-func maxOf(s *result.Summary) int64  { return s.Max }
-
-func percentileOf(p percentile.Percentile) func(*result.Summary) int64 {
-	return func(s *result.Summary) int64 { return s.Percentiles[p] }
-}
-
 // levelPagesTable has what users who load pages had at each level of a load.
 func levelPagesTable(r *result.Result) *doc.Table {
 	time := func(of func(*result.Summary) int64) func(*part) string {

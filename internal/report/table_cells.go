@@ -164,6 +164,8 @@ func failedCell(row *Row) string {
 	})
 }
 
+func failedField(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) }
+
 func errorKinds(errors result.ErrorCounts) []result.ErrorKind {
 	return slices.Sorted(maps.Keys(maps.Collect(errors.Occurred())))
 }

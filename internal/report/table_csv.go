@@ -109,8 +109,6 @@ func ofClients(of func(*Figures) string) func(*Row) string {
 	})
 }
 
-func failedField(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) }
-
 func failedKindsField(f *Figures) string {
 	var kinds []string
 	for k, n := range f.Errors.Occurred() {

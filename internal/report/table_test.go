@@ -188,3 +188,26 @@ func TestUnknownTableFormat(t *testing.T) {
 		t.Errorf("error %v, want one that names the formats", err)
 	}
 }
+
+// terminal is an output with a number of columns.
+type terminal struct {
+	bytes.Buffer
+	columns int
+}
+
+func (w *terminal) Columns() int { return w.columns }
+
+// TestTableOnTerminals checks that a line of the table of runs is never wider than the terminal, but for those of notes.
+func TestTableOnTerminals(t *testing.T) {
+	rows := rows()
+	for _, columns := range []int{80, 120} {
+		out := terminal{columns: columns}
+		if err := report.WriteTable(&out, "text", rows); err != nil {
+			t.Fatal(err)
+		}
+		blocks, _, _ := strings.Cut(out.String(), "\n[1]")
+		if n := strings.Count(blocks, "requests/s per client"); n != len(rows) {
+			t.Errorf("on %d columns: %d of %d rows are blocks\n%s", columns, n, len(rows), blocks)
+		}
+	}
+}

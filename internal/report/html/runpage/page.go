@@ -3,10 +3,8 @@
 package runpage
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
@@ -15,7 +13,6 @@ import (
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/validity"
 )
 
 // Extras is what a page shows in addition to the result. The zero value has nothing.
@@ -37,66 +34,8 @@ func document(r *result.Result, extras Extras) *doc.Document {
 			f.Severity = "Accepted (expected)"
 		}
 	}
-	d.Add(thresholds(r), overTime(r), distribution(r), phases(r), failures(r), pages(r), levels(r), arrivals(r), script(r), clients(r), target(r), conditions(r, extras), ab(r))
+	d.Add(thresholds(r), overTime(r), distribution(r), phases(r), failures(r), pages(r), levels(r), arrivals(r), script(r), clients(r), target(r), conditions(r, extras.Spec), ab(r))
 	return d
-}
-
-func invalid(r *result.Result) bool { return !validity.Valid(r.Findings) }
-
-// subject names the run.
-func subject(r *result.Result) string {
-	if r.Run.Namespace == "" {
-		return cmp.Or(r.Run.Name, "unknown")
-	}
-	return r.Run.Namespace + "/" + r.Run.Name
-}
-
-// date returns when the run was measured; empty if that is unknown.
-func date(r *result.Result) string {
-	if r.Run.MeasurementTime.IsZero() {
-		return ""
-	}
-	return r.Run.MeasurementTime.UTC().Format("2006-01-02 15:04 UTC")
-}
-
-// verdict returns the verdict in words, with its mark, and whether thresholds were met.
-func verdict(r *result.Result) doc.Verdict {
-	warns, missed := 0, 0
-	for _, f := range r.Findings {
-		if f.Severity == result.Warns {
-			warns++
-		}
-	}
-	for _, o := range r.Thresholds {
-		if !o.Met {
-			missed++
-		}
-	}
-	if invalid(r) {
-		return doc.Verdict{Tone: doc.Bad, Text: "✕ NOT VALID: " + reasons(r)}
-	}
-	v := doc.Verdict{Tone: doc.Good, Text: "✓ VALID"}
-	if warns > 0 {
-		v.Text += ", " + plural(warns, "warning")
-	}
-	switch {
-	case missed > 0:
-		v.Addendum = doc.Sentence{Tone: doc.Bad, Text: fmt.Sprintf("· thresholds MISSED (%d of %d)", missed, len(r.Thresholds))}
-	case len(r.Thresholds) > 0:
-		v.Addendum = doc.Sentence{Tone: doc.Good, Text: "· thresholds met"}
-	}
-	return v
-}
-
-// reasons returns the reasons of the findings that invalidate the result.
-func reasons(r *result.Result) string {
-	var reasons []string
-	for _, f := range r.Findings {
-		if f.Severity == result.Invalidates {
-			reasons = append(reasons, f.Reason)
-		}
-	}
-	return strings.Join(reasons, ", ")
 }
 
 // sentences says in words what the run found; of a result that isn't valid, first that it is none.
@@ -162,11 +101,4 @@ func metrics(r *result.Result) []doc.Fact {
 		facts = append(facts, doc.Fact{Name: "target CPU", Value: "not available"})
 	}
 	return facts
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -186,13 +186,13 @@ func target(r *result.Result) doc.Section {
 }
 
 // conditions has the environment and the spec.
-func conditions(r *result.Result, extras Extras) doc.Section {
+func conditions(r *result.Result, spec string) doc.Section {
 	s := doc.Section{ID: "conditions", Title: "Conditions", Question: "Under what conditions was it measured?", Blocks: []doc.Block{report.Meaning(&r.Run)}}
 	if !r.Run.Standalone {
 		s.Add(report.Environment(r, "not available").Blocks...)
 	}
-	if extras.Spec != "" {
-		s.Add(doc.Group{Title: "spec, as YAML", Folded: true, Blocks: []doc.Block{doc.Preformatted(strings.Split(strings.TrimSpace(extras.Spec), "\n"))}})
+	if spec != "" {
+		s.Add(doc.Group{Title: "spec, as YAML", Folded: true, Blocks: []doc.Block{doc.Preformatted(strings.Split(strings.TrimSpace(spec), "\n"))}})
 	}
 	return s
 }

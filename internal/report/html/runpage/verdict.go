@@ -1,0 +1,76 @@
+package runpage
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
+)
+
+func invalid(r *result.Result) bool { return !validity.Valid(r.Findings) }
+
+// subject names the run.
+func subject(r *result.Result) string {
+	if r.Run.Namespace == "" {
+		return cmp.Or(r.Run.Name, "unknown")
+	}
+	return r.Run.Namespace + "/" + r.Run.Name
+}
+
+// date returns when the run was measured; empty if that is unknown.
+func date(r *result.Result) string {
+	if r.Run.MeasurementTime.IsZero() {
+		return ""
+	}
+	return r.Run.MeasurementTime.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// verdict returns the verdict in words, with its mark, and whether thresholds were met.
+func verdict(r *result.Result) doc.Verdict {
+	warns, missed := 0, 0
+	for _, f := range r.Findings {
+		if f.Severity == result.Warns {
+			warns++
+		}
+	}
+	for _, o := range r.Thresholds {
+		if !o.Met {
+			missed++
+		}
+	}
+	if invalid(r) {
+		return doc.Verdict{Tone: doc.Bad, Text: "✕ NOT VALID: " + reasons(r)}
+	}
+	v := doc.Verdict{Tone: doc.Good, Text: "✓ VALID"}
+	if warns > 0 {
+		v.Text += ", " + plural(warns, "warning")
+	}
+	switch {
+	case missed > 0:
+		v.Addendum = doc.Sentence{Tone: doc.Bad, Text: fmt.Sprintf("· thresholds MISSED (%d of %d)", missed, len(r.Thresholds))}
+	case len(r.Thresholds) > 0:
+		v.Addendum = doc.Sentence{Tone: doc.Good, Text: "· thresholds met"}
+	}
+	return v
+}
+
+// reasons returns the reasons of the findings that invalidate the result.
+func reasons(r *result.Result) string {
+	var reasons []string
+	for _, f := range r.Findings {
+		if f.Severity == result.Invalidates {
+			reasons = append(reasons, f.Reason)
+		}
+	}
+	return strings.Join(reasons, ", ")
+}
+
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
