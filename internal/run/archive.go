@@ -111,10 +111,3 @@ func (p *planner) announce(s *observed.Storage) {
 		p.Status.Artifact.Object = s.Whole.DeepCopy()
 	}
 }
-
-// archived sets Archived for a run whose artifact exists: then its object does, too.
-func (p *planner) archived() {
-	if a := p.Status.Artifact; a != nil && a.Object != nil {
-		p.condition(v1alpha1.ConditionArchived, metav1.ConditionTrue, v1alpha1.ReasonArchived, "The whole result is object "+a.Object.Key+" in bucket "+a.Object.Bucket+".")
-	}
-}

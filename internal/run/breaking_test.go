@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -126,7 +127,7 @@ func TestStoppedResult(t *testing.T) {
 	if diff := cmp.Diff(want, r.Stop); diff != "" {
 		t.Error(diff)
 	}
-	status := resultStatus(r)
+	status := conclusion.ResultStatus(r)
 	if len(status.BreakingPoints) != 1 || *status.BreakingPoints[0].Connections != 163 || status.BreakingPoints[0].Container != "app" {
 		t.Errorf("status %+v", status.BreakingPoints)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/run/state"
 )
@@ -24,7 +25,7 @@ const (
 // doesn't wait for them: a kubelet takes a second or two to remove a pod, which holds the lane as long.
 func (p *planner) cleanUp() {
 	p.Release = true
-	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, finishedMessage)
+	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, conclusion.FinishedMessage)
 	completed := p.Status.CompletionTime.Time
 	if p.succeeded() && !p.clientsEnded() && p.now.Before(completed.Add(exitTimeout)) {
 		switch target := p.observed.Target; {

@@ -18,7 +18,11 @@ func TestBandwidth(t *testing.T) {
 	} {
 		s := newScene().collected()
 		s.run.Spec.Target.Pod = &v1alpha1.PodAdditions{Annotations: tc.annotations}
-		_, got, err := newPlanner(s.run, s.o, now).describe(0)
+		e, err := newPlanner(s.run, s.o, now).evidence()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := e.Describe(0)
 		if err != nil || got.Link != tc.want {
 			t.Errorf("%s: %+v (%v), want %+v", name, got.Link, err, tc.want)
 		}
@@ -29,7 +33,11 @@ func TestTLSResumptionIsDeclared(t *testing.T) {
 	for resumption, want := range map[v1alpha1.Switch]bool{v1alpha1.Enabled: true, v1alpha1.Disabled: false} {
 		s := newScene().collected()
 		s.run.Spec.Target.TLS = &v1alpha1.TLS{SessionResumption: resumption}
-		_, got, err := newPlanner(s.run, s.o, now).describe(0)
+		e, err := newPlanner(s.run, s.o, now).evidence()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := e.Describe(0)
 		if err != nil || got.TLSResumption != want {
 			t.Errorf("%s: %+v (%v)", resumption, got, err)
 		}

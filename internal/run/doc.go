@@ -11,8 +11,9 @@
 //	lane       the queue: which run may start
 //	observed   everything that is observed, and the time limits that follow from it
 //	failure    each way in which a run ends without a result: when, with which reason and message
+//	conclusion how a run is concluded: what its result is merged from, its figures and its verdict
 //
 // Here are the decision (decide.go), what it consists of (plan.go, planner.go), and the course of a run: its objects
-// (children.go, certificates.go), its readiness, its load (stages.go, breaking.go, script_abort.go), its result (result.go,
-// archive.go, script_summary.go), the verdict and the end (cleanup.go, script_teardown.go, reclaim.go).
+// (children.go, certificates.go), its readiness, its load (stages.go, breaking.go, script_abort.go), its result and its
+// verdict (result.go, archive.go, script_summary.go, verdict.go), and its end (cleanup.go, script_teardown.go, reclaim.go).
 package run

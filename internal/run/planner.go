@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/inputs"
 	"github.com/assay-dev/assay/internal/run/observed"
@@ -80,47 +81,26 @@ func (p *planner) state(reason, message string, progress *v1alpha1.Progress) {
 }
 
 func (p *planner) condition(kind string, status metav1.ConditionStatus, reason, message string) {
-	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: printable.Bounded(message, state.MaxMessage), ObservedGeneration: p.run.Generation,
-		LastTransitionTime: metav1.NewTime(p.now), // used only if the status changes
-	})
+	p.draft().Set(kind, status, reason, message)
+}
+
+// draft returns the status that is planned, to be written.
+func (p *planner) draft() *state.Draft {
+	return &state.Draft{BenchmarkRunStatus: &p.Status, Generation: p.run.Generation, Now: p.now}
+}
+
+// planned returns the run with the status that is planned.
+func (p *planner) planned() *v1alpha1.BenchmarkRun {
+	planned := *p.run
+	planned.Status = p.Status
+	return &planned
 }
 
 // fail ends a run without a result. It drops everything that was planned. The children are deleted
 // only when the verdict is written: after a crash in between, the run's pods would look lost.
 func (p *planner) fail(f *failure.Failure) {
 	p.Plan = Plan{Status: p.Status}
-	p.Status.Artifact = nil
-	p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message)
-	p.condition(v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "The run ended without a result.")
-	if len(p.run.Spec.Thresholds) > 0 {
-		p.condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "The run ended without a result.")
-	}
-	p.finish()
-}
-
-// finishedMessage is the message of Reconciling of a finished run.
-const finishedMessage = "The run has finished."
-
-// finish ends a run whose conditions Succeeded, Valid and ThresholdsMet are set.
-func (p *planner) finish() {
-	verdict := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSucceeded)
-	p.condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, verdict.Reason, verdict.Message)
-	p.condition(v1alpha1.ConditionReconciling, metav1.ConditionFalse, v1alpha1.ReasonFinished, finishedMessage)
-	var reason *metav1.Condition
-	if p.Status.Verdict, reason = state.VerdictOf(p.Status.Conditions); reason != nil {
-		p.condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason.Reason, reason.Message)
-	} else {
-		p.condition(v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonFinished, "The run has passed.")
-	}
-	if !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionAdmitted) {
-		p.condition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, verdict.Reason, "The run ended before it was admitted to its lane.")
-	}
-	p.Status.CompletionTime = ptr.To(metav1.NewTime(p.now))
-	progress := ptr.Deref(p.Status.Progress, v1alpha1.Progress{})
-	p.Status.Progress = &v1alpha1.Progress{
-		State: v1alpha1.StateFinished, Percent: progress.Percent, Requests: progress.Requests, Errors: progress.Errors,
-	}
+	conclusion.Fail(p.draft(), p.run, f)
 }
 
 // Retry adds to the status that the last step failed and is tried again. A finished run says so in

@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 )
@@ -89,31 +87,4 @@ func abortMetrics(run *v1alpha1.BenchmarkRun, o *observed.Run) (thresholds []k6m
 	}
 	merged, _ = k6metric.Merge(all...)
 	return thresholds, merged, elapsed
-}
-
-// scriptTotals returns the clients' figures of their script, by index; nil for a client that has sent none.
-func (p *planner) scriptTotals() []*result.ScriptTotals {
-	all := make([]*result.ScriptTotals, loadplan.Replicas(&p.run.Spec))
-	for i := range all {
-		if totals := p.observed.Sessions.Clients[i].Totals; totals != nil {
-			all[i] = totals.Script
-		}
-	}
-	return all
-}
-
-// aborted returns the threshold that ended the load of a script, or nil. Every client has sent its totals.
-func (p *planner) aborted() *result.ScriptAbort {
-	abort := p.Status.Abort
-	if abort == nil {
-		return nil
-	}
-	var ran int64
-	for _, totals := range p.scriptTotals() {
-		if totals != nil {
-			ran = max(ran, totals.RunMicroseconds)
-		}
-	}
-	end := max(int64(math.Round(float64(ran)/1e6)), 1) // clients that were told later ended later
-	return &result.ScriptAbort{Metric: abort.Metric, Bound: abort.Threshold, Actual: abort.Actual, End: end}
 }

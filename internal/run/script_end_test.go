@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -134,7 +135,7 @@ func TestSummarize(t *testing.T) {
 	lost := func(ago time.Duration) func(*session.ClientState) {
 		return func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now.Add(-ago) }
 	}
-	late := func(c *session.ClientState) { c.TotalsSince = now.Add(-summaryTimeout) }
+	late := func(c *session.ClientState) { c.TotalsSince = now.Add(-conclusion.SummaryTimeout) }
 	for name, tc := range map[string]struct {
 		scene  *scene
 		client int // -1 for none

@@ -105,7 +105,11 @@ func TestDeclared(t *testing.T) {
 	} {
 		s := newScene().collected()
 		tc.load.Requests, s.run.Spec.Load = s.run.Spec.Load.Requests, tc.load
-		_, got, err := newPlanner(s.run, s.o, now).describe(0)
+		e, err := newPlanner(s.run, s.o, now).evidence()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := e.Describe(0)
 		if err != nil || got != tc.want {
 			t.Errorf("%s: %+v (%v), want %+v", name, got, err, tc.want)
 		}

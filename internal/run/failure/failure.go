@@ -83,3 +83,6 @@ type seen struct {
 	// logged are the differences between the spec and what the servers logged.
 	logged []server.Mismatch
 }
+
+// anyKind is the kind of a pod's failure that has no reason of its own.
+const anyKind = session.FailureKind(0)

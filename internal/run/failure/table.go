@@ -66,9 +66,6 @@ var table = []struct {
 	{v1alpha1.ReasonClientLost, clientDisconnected},
 }
 
-// anyKind is the kind of a pod's failure that has no reason of its own.
-const anyKind = session.FailureKind(0)
-
 // Find returns what has happened to a run first, by the table, or nil.
 func Find(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time, logged []server.Mismatch) *Failure {
 	s := &seen{run, o, now, logged}

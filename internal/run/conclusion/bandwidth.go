@@ -1,4 +1,4 @@
-package run
+package conclusion
 
 import (
 	"k8s.io/apimachinery/pkg/api/resource"

@@ -1,4 +1,4 @@
-package run
+package conclusion
 
 import (
 	"reflect"
@@ -18,7 +18,7 @@ func TestStatusHasEveryFigure(t *testing.T) {
 			r.Merged.Latencies.Of(phase).Record(i + int64(phase))
 		}
 	}
-	s := resultStatus(r)
+	s := ResultStatus(r)
 	for _, part := range []any{s.Errors, s.Latency, s.Latency.Total, s.Latency.Service} {
 		v := reflect.ValueOf(part).Elem()
 		for i := range v.NumField() {
@@ -35,23 +35,23 @@ func TestStatusHasEveryFigure(t *testing.T) {
 		t.Errorf("errors %+v", *s.Errors)
 	}
 	r.Merged.Latencies[result.TLS] = nil
-	if got := resultStatus(r).Latency; got.TLS != nil || got.Connect == nil {
+	if got := ResultStatus(r).Latency; got.TLS != nil || got.Connect == nil {
 		t.Errorf("latencies %+v", *got)
 	}
 }
 
 func TestStatusHasCPUPerRequest(t *testing.T) {
 	r := &result.Result{Clients: make([]result.Client, 2)}
-	if c := resultStatus(r).CPUPerRequest; c != nil {
+	if c := ResultStatus(r).CPUPerRequest; c != nil {
 		t.Errorf("without requests: %+v", c)
 	}
 	r.Merged.Requests = 3000
 	r.Clients[0].Usage.UserCPU, r.Clients[1].Usage.SystemCPU = 40_000, 30_000
-	if c := resultStatus(r).CPUPerRequest; c == nil || c.TargetMicroseconds != "" || c.ClientsMicroseconds != "23.33" {
+	if c := ResultStatus(r).CPUPerRequest; c == nil || c.TargetMicroseconds != "" || c.ClientsMicroseconds != "23.33" {
 		t.Errorf("of an external target: %+v", c)
 	}
 	r.Server = &result.Server{End: result.ServerUsage{UserCPU: 200_000, SystemCPU: 2000}}
-	if c := resultStatus(r).CPUPerRequest; c.TargetMicroseconds != "67.33" {
+	if c := ResultStatus(r).CPUPerRequest; c.TargetMicroseconds != "67.33" {
 		t.Errorf("%+v", c)
 	}
 }

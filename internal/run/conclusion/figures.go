@@ -1,4 +1,4 @@
-package run
+package conclusion
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-func resultStatus(r *result.Result) *v1alpha1.ResultStatus {
+func ResultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	m := &r.Merged
 	s := &v1alpha1.ResultStatus{
 		Requests:             ptr.To(m.Requests),
