@@ -120,7 +120,7 @@ func (t *Timeline) findings() *plot.Figure {
 	if len(all) > 0 {
 		p.Axis += "; about all of the measurement: " + strings.Join(all, ", ")
 	}
-	p.Height = max(row, row*float64(len(last)), 16*float64(points)+4)
+	p.Height = row * float64(max(1, len(last)))
 	p.Y, p.Marks = plot.Pixels(p.Height), append(p.Marks, numbers...)
 	return plot.Of("findings and breaking points", strings.Join(names, "; ")+".", p)
 }

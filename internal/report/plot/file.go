@@ -30,7 +30,7 @@ func File(c Caption, figures ...*Figure) string {
 	f := &file{y: head}
 	title, description := figures[0].Title, ""
 	for _, figure := range figures {
-		if len(figures) > 1 {
+		if len(figures) > 1 && !figure.named() {
 			f.text(0, figure.Title, 13, true, Ink)
 		}
 		description += " " + figure.Description
@@ -62,6 +62,11 @@ func File(c Caption, figures ...*Figure) string {
 	fmt.Fprintf(&top, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %s" width="%d" height="%s" font-size="12" fill="none" stroke-linecap="round" stroke-linejoin="round">`,
 		escape(label), fileWidth+2*margin, number(height), fileWidth+2*margin, number(height))
 	return top.String() + `<style>text{font-family:system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}` + ownStyleSheet(defs+body) + "</style>" + defs + body + "</svg>\n"
+}
+
+// named reports whether the name of the first axis says what the figure's title says.
+func (f *Figure) named() bool {
+	return len(f.Columns) > 0 && f.Columns[0][0].Axis != "" && strings.HasPrefix(f.Title, f.Columns[0][0].Axis)
 }
 
 // line writes a line of text.

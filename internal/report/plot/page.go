@@ -153,7 +153,13 @@ func (p *Plot) html(page *strings.Builder) {
 
 // drawing returns the drawing of a plot with two axes, and its height in pixels.
 func (p *Plot) drawing(l layout) (d *drawing, height float64) {
-	d = newDrawing(p.X, p.Y, plotTop, p.Height, l)
+	top := float64(plotTop)
+	for _, m := range p.Marks {
+		if r, is := m.(Rule); is && r.Text != "" {
+			top = max(top, plotTop+lineHeight*float64(r.Row+1))
+		}
+	}
+	d = newDrawing(p.X, p.Y, top, p.Height, l)
 	below := 6.0
 	switch {
 	case p.XHidden:
@@ -173,9 +179,9 @@ func (p *Plot) drawing(l layout) (d *drawing, height float64) {
 	for _, m := range p.Marks {
 		m.draw(d)
 	}
-	height = plotTop + p.Height + below
+	height = top + p.Height + below
 	if len(p.Names) > 0 {
-		height = max(height, plotTop+nameHeight*float64(len(p.Names))+8)
+		height = max(height, top+nameHeight*float64(len(p.Names))+8)
 		p.endNames(d)
 	}
 	return d, height

@@ -106,7 +106,7 @@ type Interval struct {
 type Rule struct {
 	Stroke
 	X, Y float64
-	// Text stands at an upright rule, in row Row of such texts, where it has room.
+	// Text stands at an upright rule where it has room, in row Row of such texts above the plot.
 	Text string
 	Row  int
 }

@@ -12,6 +12,9 @@ import (
 // pageUnits is the width of the part of a plot that is stretched to the width of a page: lines and areas. In a file it is that in pixels.
 const pageUnits = 1000
 
+// columns is the number of parts of a plot's width of each of which the least and the largest place are drawn.
+const columns = 640
+
 // drawing is the SVG of a plot's marks. What keeps its form at any width, such as dots and texts, has its abscissa in percent
 // of the plot's width; the rest is in a part that is stretched.
 type drawing struct {
@@ -96,8 +99,8 @@ func (d *drawing) path(attributes, data, tip string) {
 
 func (m Line) draw(d *drawing) {
 	points, s := d.places(m.Points), m.Stroke
-	if len(points) > pageUnits {
-		points, s.Width = thinned(points), 1 // many points would make a wide line an area
+	if len(points) > columns {
+		points, s.Width = thinned(points, columns/d.units), 1 // many points would make a wide line an area
 	}
 	attributes := s.attributes()
 	if m.Name != "" {
@@ -125,12 +128,15 @@ func (m Rule) draw(d *drawing) {
 		}
 		return
 	}
-	at := d.across(m.X)
-	d.path(m.attributes(), trace([]Point{{d.units * at, d.top}, {d.units * at, d.top + d.height}}), m.Text)
+	at, top := d.across(m.X), d.top
+	if m.Text != "" { // from its words on
+		top = plotTop + lineHeight*float64(m.Row)
+	}
+	d.path(m.attributes(), trace([]Point{{d.units * at, top}, {d.units * at, d.top + d.height}}), m.Text)
 	if m.Text == "" {
 		return
 	}
-	l := label{at: at, dx: 4, y: d.top + 12 + lineHeight*float64(m.Row), text: m.Text, halo: true}
+	l := label{at: at, dx: 4, y: top + 10, text: m.Text, halo: true}
 	if at > 0.5 {
 		l.dx, l.anchor = -4, End
 	}
@@ -178,7 +184,7 @@ func (m Rect) draw(d *drawing) {
 
 func (m Dots) draw(d *drawing) {
 	var data strings.Builder
-	for _, at := range highest(d.places(m.Points)) {
+	for _, at := range highest(d.places(m.Points), columns/d.units) {
 		data.WriteString(trace([]Point{at}))
 	}
 	d.path(fmt.Sprintf(`class="s-%s" stroke-width="%s"`, m.Color, number(2*m.Radius)), data.String(), "")

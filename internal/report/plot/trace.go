@@ -70,9 +70,9 @@ func pad(d *strings.Builder, number string) {
 	d.WriteString(number)
 }
 
-// thinned returns a line with at most two places of each unit of its width: the least and the largest, in their order. Gaps
+// thinned returns a line with at most two places of each whole number that its scaled abscissas begin with: the least and the largest, in their order. Gaps
 // stay.
-func thinned(points []Point) []Point {
+func thinned(points []Point, scale float64) []Point {
 	var kept []Point
 	for from := 0; from < len(points); {
 		if points[from].IsGap() {
@@ -83,7 +83,7 @@ func thinned(points []Point) []Point {
 			continue
 		}
 		to, low, high := from, from, from
-		for ; to < len(points) && !points[to].IsGap() && math.Floor(points[to].X) == math.Floor(points[from].X); to++ {
+		for ; to < len(points) && !points[to].IsGap() && math.Floor(scale*points[to].X) == math.Floor(scale*points[from].X); to++ {
 			if points[to].Y < points[high].Y {
 				high = to
 			}
@@ -100,14 +100,14 @@ func thinned(points []Point) []Point {
 	return kept
 }
 
-// highest returns the highest place of each unit of width.
-func highest(points []Point) []Point {
+// highest returns the highest place of each whole number that scaled abscissas begin with.
+func highest(points []Point, scale float64) []Point {
 	var kept []Point
 	for _, at := range points {
 		if at.IsGap() {
 			continue
 		}
-		if last := len(kept) - 1; last >= 0 && math.Floor(kept[last].X) == math.Floor(at.X) {
+		if last := len(kept) - 1; last >= 0 && math.Floor(scale*kept[last].X) == math.Floor(scale*at.X) {
 			if at.Y < kept[last].Y {
 				kept[last] = at
 			}
