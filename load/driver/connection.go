@@ -209,12 +209,9 @@ func (c *connection) adjustFault(kind result.ErrorKind) result.ErrorKind {
 	return kind
 }
 
-// limit returns the time at which a request that began at begin is given up. That is
-// slightly later than its timeout, so that a response in the last moment is still read. A
-// response that completes after the timeout counts as timed out nevertheless.
+// limit returns the time at which a request that began at begin is given up.
 func (c *connection) limit(begin time.Duration) time.Duration {
-	timeout := c.stage.load.timeout()
-	return begin + timeout + min(timeout/20, 50*time.Millisecond)
+	return begin + c.stage.load.timeout() + c.stage.load.slack
 }
 
 // setLimit makes reads and writes fail at a time, from the stage's start.

@@ -105,7 +105,7 @@ func (s *sharedConnection) open(link *connection, begin time.Duration, o *record
 	load := s.stage.load
 	var h *http2.Connection
 	config := http2.Config{
-		Transport: link.transport, Table: load.table, Buffer: link.reader.Space(), Start: s.stage.start, Timeout: load.timeout(), Streams: load.plan.Streams,
+		Transport: link.transport, Table: load.table, Buffer: link.reader.Space(), Start: s.stage.start, Timeout: load.timeout(), Slack: load.slack, Streams: load.plan.Streams,
 		LastStream: load.lastStream, Go: s.readers.Go, Retired: func() { s.retire(h) }, Closed: func(answered bool) { s.ended(h, link, answered) },
 	}
 	if secure, ok := link.transport.(*tlsTransport); ok {

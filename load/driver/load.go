@@ -48,7 +48,10 @@ type Load struct {
 	// coarse makes arrivals wait with Go's timers, which advance with the fake clock of tests.
 	coarse     bool
 	tlsConfigs []*tls.Config // by connection; nil without TLS
-	requests   *request.Set
+	// slack is the time beyond its timeout at which a request is given up, so that a response in the last moment is still read. A
+	// response that completes within the slack counts as timed out nevertheless.
+	slack    time.Duration
+	requests *request.Set
 	// jars holds the cookies of connections that have logged in, by connection, or is nil without a
 	// login. formCredentials and formTransport are the credentials and the transport for the login.
 	jars            []request.Jar
@@ -77,6 +80,7 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 		return nil, fmt.Errorf("resolve target address %q: %w", target, err)
 	}
 	l := &Load{plan: plan, address: address}
+	l.slack = min(l.timeout()/20, 50*time.Millisecond)
 	var index func(*request.Request, bool)
 	if plan.Streams > 0 {
 		l.table, access.TLS = http2.NewTable(map[bool]string{false: "http", true: "https"}[access.TLS != nil]), targettls.HTTP2(access.TLS)

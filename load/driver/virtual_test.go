@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
@@ -275,4 +276,43 @@ func TestRequestsCountWhenTheyEnd(t *testing.T) {
 			t.Errorf("the stage spans %v to %v, it began %v", first, last, start)
 		}
 	})
+}
+
+// TestLateBegin checks that a stage which begins late ends when it would have anyway, with a closed and with an open load.
+func TestLateBegin(t *testing.T) {
+	for name, arrivals := range map[string]*session.Arrivals{"closed": nil, "open": {Shares: 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := plan(1, 0, "/")
+				p.Arrivals, p.Measurement = arrivals, session.Amount{DurationMicroseconds: 1_000_000}
+				if arrivals != nil {
+					p.Measurement.Profile = profile.Profile{{From: 10, To: 10, DurationMicroseconds: 1_000_000}}
+				}
+				load := newLoad(t, &p, "127.0.0.1:80", Access{})
+				load.coarse, load.looped = true, false
+				var servers sync.WaitGroup
+				load.dial = pipes(&servers, func(conn net.Conn) {
+					reader := bufio.NewReader(conn)
+					for readRequest(reader) {
+						time.Sleep(100 * time.Millisecond)
+						_, _ = conn.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+					}
+				})
+				r := &tapRecorder{Recorder: recorder.New(1)}
+				stage := load.NewStage(p.Measurement, r)
+				go stage.Run(0, 1)
+				go stage.Begin(time.Now().Add(-650 * time.Millisecond))
+				<-stage.Done()
+				stage.Stop()
+				servers.Wait()
+				last := r.outcomes[len(r.outcomes)-1]
+				switch begun := last.Ended - last.Total; {
+				case arrivals != nil && len(r.outcomes) != 10: // those that were due already start late
+					t.Errorf("%d requests", len(r.outcomes))
+				case arrivals == nil && (len(r.outcomes) != 4 || begun != 950*time.Millisecond):
+					t.Errorf("%d requests, the last one started after %v", len(r.outcomes), begun)
+				}
+			})
+		})
+	}
 }

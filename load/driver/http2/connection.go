@@ -70,9 +70,10 @@ type Config struct {
 	Table       *Table
 	// Buffer is what the transport is read into. It must hold the longest frame.
 	Buffer []byte
-	// Start is the time that all times count from, Timeout the time that a request may take.
-	Start   time.Time
-	Timeout time.Duration
+	// Start is the time that all times count from, Timeout the time that a request may take, and Slack the time beyond that at
+	// which it is canceled.
+	Start          time.Time
+	Timeout, Slack time.Duration
 	// Streams is the number of streams that are used at the same time.
 	Streams int
 	// LastStream is the highest stream number. A connection takes no more requests once it is used (section 5.1.1). It is 0 for the
@@ -242,15 +243,9 @@ func (h *Connection) expire() {
 	h.flushLater()
 }
 
-// slack returns the time beyond its timeout at which a request is canceled. A response
-// that completes within the slack still counts as timed out.
-func (h *Connection) slack() time.Duration {
-	return min(h.Timeout/20, 50*time.Millisecond)
-}
-
 // until returns the time left until a request that began at begin is canceled.
 func (h *Connection) until(begin time.Duration) time.Duration {
-	return begin + h.Timeout + h.slack() - h.now()
+	return begin + h.Timeout + h.Slack - h.now()
 }
 
 // cancel ends a stream whose response is incomplete and resets it. h.mu must be held.

@@ -137,7 +137,7 @@ func (h *Connection) write() {
 	h.queue, h.replies = h.spare[:0], 0
 	now := h.now()
 	if needed := now + h.Timeout; h.writeDeadline < needed {
-		h.writeDeadline = needed + h.slack()
+		h.writeDeadline = needed + h.Slack
 		_ = h.Transport.SetWriteDeadline(h.Start.Add(h.writeDeadline)) // fails only on a closed connection
 	}
 	h.mu.Unlock()
