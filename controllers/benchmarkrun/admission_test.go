@@ -31,7 +31,7 @@ func (b *bench) with(lane string) *bench {
 
 // hadItsTurn makes a run come after those of other namespaces.
 func (b *bench) hadItsTurn(other *bench) {
-	b.lanes.state(other.run.Spec.Lane).turns[other.run.Namespace] = time.Now()
+	b.lanes.state(other.run.Spec.Lane).lastAdmission[other.run.Namespace] = time.Now()
 }
 
 func (b *bench) wantState(reason, message string) {

@@ -46,8 +46,8 @@ type laneState struct {
 	// lane any more: the cache may be behind, and runs may be deleted before their pods. A run for
 	// which the lane is reserved counts as written.
 	written map[types.UID]*v1alpha1.BenchmarkRun
-	// turns holds the time of the last admission of each namespace, also by runs that were deleted.
-	turns map[string]time.Time
+	// lastAdmission holds the time of the last admission of each namespace, also by runs that were deleted.
+	lastAdmission map[string]time.Time
 }
 
 func laneIndex(obj client.Object) []string {
@@ -64,7 +64,7 @@ func (l *lanes) state(name string) *laneState {
 	}
 	s := l.byName[name]
 	if s == nil {
-		s = &laneState{written: map[types.UID]*v1alpha1.BenchmarkRun{}, turns: map[string]time.Time{}}
+		s = &laneState{written: map[types.UID]*v1alpha1.BenchmarkRun{}, lastAdmission: map[string]time.Time{}}
 		l.byName[name] = s
 	}
 	return s
@@ -83,7 +83,7 @@ func (l *lanes) reserve(br *v1alpha1.BenchmarkRun, version uint64) bool {
 	admitted := br.DeepCopy()
 	meta.SetStatusCondition(&admitted.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue})
 	s.version++
-	s.reserved, s.written[br.UID] = br.UID, essence(admitted)
+	s.reserved, s.written[br.UID] = br.UID, laneFields(admitted)
 	return true
 }
 
@@ -145,14 +145,14 @@ func (l *lanes) note(br *v1alpha1.BenchmarkRun) {
 	if s.reserved == br.UID && state.IsAdmitted(br) {
 		s.reserved = ""
 	}
-	s.written[br.UID] = essence(br)
-	if at := br.Status.AdmissionTime; at != nil && at.After(s.turns[br.Namespace]) {
-		s.turns[br.Namespace] = at.Time
+	s.written[br.UID] = laneFields(br)
+	if at := br.Status.AdmissionTime; at != nil && at.After(s.lastAdmission[br.Namespace]) {
+		s.lastAdmission[br.Namespace] = at.Time
 	}
 }
 
-// essence returns what decides whether a run or its pods hold a lane.
-func essence(br *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+// laneFields returns a run with the fields that decide whether a run or its pods hold a lane.
+func laneFields(br *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	return &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Namespace: br.Namespace, Name: br.Name, UID: br.UID, ResourceVersion: br.ResourceVersion},
 		Spec:       v1alpha1.BenchmarkRunSpec{Lane: br.Spec.Lane, Clients: v1alpha1.Clients{Replicas: br.Spec.Clients.Replicas}},
@@ -214,7 +214,7 @@ func inVersion(ctx context.Context, cached *v1alpha1.BenchmarkRun, metadata *met
 }
 
 // snapshot returns copies of what is known of a lane, and its version.
-func (l *lanes) snapshot(name string, now time.Time) (written map[types.UID]*v1alpha1.BenchmarkRun, turns map[string]time.Time, version uint64) {
+func (l *lanes) snapshot(name string, now time.Time) (written map[types.UID]*v1alpha1.BenchmarkRun, lastAdmission map[string]time.Time, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.state(name)
@@ -225,10 +225,10 @@ func (l *lanes) snapshot(name string, now time.Time) (written map[types.UID]*v1a
 			return other != name && s.reserved == "" && len(s.written) == 0
 		})
 	}
-	return maps.Clone(s.written), maps.Clone(s.turns), s.version
+	return maps.Clone(s.written), maps.Clone(s.lastAdmission), s.version
 }
 
-// deleted notes that a run was deleted, if that is news.
+// deleted notes that a run was deleted, unless that is known.
 func (l *lanes) deleted(br *v1alpha1.BenchmarkRun, now time.Time) *v1alpha1.BenchmarkRun {
 	gone := br.DeepCopy()
 	gone.DeletionTimestamp = new(metav1.NewTime(now))

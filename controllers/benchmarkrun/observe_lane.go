@@ -18,12 +18,12 @@ import (
 // observeLane returns the runs of a lane that matter, without their pods, and the version of the lane's
 // state before it looked.
 func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, uint64, error) {
-	written, turns, version := r.lanes.snapshot(name, r.Clock.Now())
+	written, lastAdmission, version := r.lanes.snapshot(name, r.Clock.Now())
 	var active v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &active, client.MatchingFields{laneField: name}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, 0, fmt.Errorf("list the runs of lane %s: %w", name, err)
 	}
-	queue := &lane.Lane{Turns: turns}
+	queue := &lane.Lane{LastAdmission: lastAdmission}
 	for i := range active.Items {
 		br := &active.Items[i]
 		last := written[br.UID]

@@ -65,8 +65,8 @@ func (p *planner) recordEvents(run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// Interrupted returns what to do about a run that could not be observed: nothing but to say so, and
-// to end it once its deadline has passed.
+// Interrupted returns the plan for a run that could not be observed: it reports the error, and fails the run after its
+// deadline.
 func Interrupted(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time, err error) Plan {
 	p := newPlanner(run, o, now)
 	if f := failure.Overdue(run, o, now); f != nil && !state.IsFinished(run) {

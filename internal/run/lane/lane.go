@@ -31,8 +31,8 @@ type Lane struct {
 	Runs []*v1alpha1.BenchmarkRun
 	// Pods holds pods that may belong to these runs.
 	Pods []corev1.Pod
-	// Turns holds the time of the last admission of each namespace.
-	Turns map[string]time.Time
+	// LastAdmission holds the time of the last admission of each namespace.
+	LastAdmission map[string]time.Time
 }
 
 // PositionOf returns a run's position in its lane. An admitted run holds the lane until it finishes, and then
@@ -113,7 +113,7 @@ func order(lane *Lane) []*v1alpha1.BenchmarkRun {
 		rounds[run.Namespace]++
 	}
 	slices.SortStableFunc(waiting, func(a, b *v1alpha1.BenchmarkRun) int {
-		return cmp.Or(cmp.Compare(round[a.UID], round[b.UID]), lane.Turns[a.Namespace].Compare(lane.Turns[b.Namespace]))
+		return cmp.Or(cmp.Compare(round[a.UID], round[b.UID]), lane.LastAdmission[a.Namespace].Compare(lane.LastAdmission[b.Namespace]))
 	})
 	return waiting
 }
@@ -168,8 +168,7 @@ type Position struct {
 	Ahead int
 	// Held reports whether another run, or pods of a run, hold the lane.
 	Held bool
-	// Holder says which run or pods hold the lane. It is empty if they are in another namespace, whose
-	// names are nobody's business.
+	// Holder says which run or pods hold the lane. It is empty for those of another namespace, so that names don't leak.
 	Holder string
 	// HeldUntil is the latest time at which pods stop holding the lane, or zero.
 	HeldUntil time.Time

@@ -172,7 +172,7 @@ func TestPositionOf(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			me := laneRun("me", 10, recorded, suspendedBefore)
-			queue := &Lane{Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, Turns: test.turns}
+			queue := &Lane{Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, LastAdmission: test.turns}
 			for i := range test.runs {
 				queue.Runs = append(queue.Runs, &test.runs[i])
 			}
@@ -190,7 +190,7 @@ func TestNextTakesTurns(t *testing.T) {
 		laneRun("a2", 2, in("a")), laneRun("a1", 1, in("a")), laneRun("a3", 3, in("a")), laneRun("b1", 10, in("b")), laneRun("b2", 11, in("b")),
 		laneRun("c1", 20, in("c")), laneRun("runs", 1, admitted), laneRun("done", 2, admitted, finished), laneRun("suspended", 3, suspended),
 	}
-	queue := &Lane{Turns: map[string]time.Time{}}
+	queue := &Lane{LastAdmission: map[string]time.Time{}}
 	for i := range runs {
 		queue.Runs = append(queue.Runs, &runs[i])
 	}
@@ -201,7 +201,7 @@ func TestNextTakesTurns(t *testing.T) {
 			break
 		}
 		got = append(got, next.Name)
-		queue.Turns[next.Namespace] = at
+		queue.LastAdmission[next.Namespace] = at
 		queue.Runs = slices.DeleteFunc(queue.Runs, func(run *v1alpha1.BenchmarkRun) bool { return run.Name == next.Name })
 	}
 	if diff := cmp.Diff([]string{"a1", "b1", "c1", "a2", "b2", "a3"}, got); diff != "" {
