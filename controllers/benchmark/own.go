@@ -53,7 +53,9 @@ func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *ro
 				return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
 			}
 			if key.Number == 0 { // of the trials, that with the load capacity.from
-				known.planned[plannedKey{i, key.Trial}] = planned
+				if known.planned[plannedKey{i, key.Trial}], err = p.Digest(key, planned); err != nil {
+					return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
+				}
 			}
 		}
 	}
@@ -62,39 +64,42 @@ func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *ro
 }
 
 // verify compares a run with what the round creates under its name. It returns the outcome of the round if they differ.
-// Both are then read again first, since a new version of the CustomResourceDefinition may have brought defaults
-// that only one of them has.
+// Both are then read again first: a new version of the CustomResourceDefinition may have brought defaults
+// that only one of them has, and of the planned one only a digest is kept.
 func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (*benchmark.End, error) {
 	if known.own[run.UID] {
 		return nil, nil
 	}
 	k := plannedKey{key.Cell, key.Trial}
+	digest, err := p.Digest(key, run)
+	if err != nil {
+		return nil, fmt.Errorf("verify run %s: %w", run.Name, err)
+	}
+	if planned, checked := known.planned[k]; checked && digest == planned {
+		known.own[run.UID] = true
+		return nil, nil
+	}
+	if run, err = r.live(ctx, run); err != nil {
+		return nil, err
+	}
+	var planned *v1alpha1.BenchmarkRun
+	spec, err := p.PlannedSpec(key)
+	if err == nil {
+		planned, err = r.dryRun(ctx, b, &p.Cells[key.Cell], key, spec)
+	}
+	if err == nil {
+		known.planned[k], err = p.Digest(key, planned)
+	}
 	var difference string
-	for again := range 2 {
-		if again > 0 {
-			delete(known.planned, k)
-			var err error
-			if run, err = r.live(ctx, run); err != nil {
-				return nil, err
-			}
-		}
-		if known.planned[k] == nil {
-			spec, err := p.PlannedSpec(key)
-			if err == nil {
-				known.planned[k], err = r.dryRun(ctx, b, &p.Cells[key.Cell], key, spec)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("verify run %s: %w", run.Name, err)
-			}
-		}
-		var err error
-		if difference, err = p.Difference(key, run, known.planned[k]); err != nil {
-			return nil, fmt.Errorf("verify run %s: %w", run.Name, err)
-		}
-		if difference == "" {
-			known.own[run.UID] = true
-			return nil, nil
-		}
+	if err == nil {
+		difference, err = p.Difference(key, run, planned)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("verify run %s: %w", run.Name, err)
+	case difference == "":
+		known.own[run.UID] = true
+		return nil, nil
 	}
 	return benchmark.Forged(run.Name, p.Cells[key.Cell].Name, difference), nil
 }

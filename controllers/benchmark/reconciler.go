@@ -4,6 +4,7 @@ package benchmark
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"sync"
 
@@ -45,9 +46,9 @@ type round struct {
 	number    int64
 	// checked reports that the API server accepts every cell.
 	checked bool
-	// planned holds the runs that the round creates as the API server would store them, by cell and whether they are
-	// trials. own holds the UIDs of runs that were found to be like them.
-	planned map[plannedKey]*v1alpha1.BenchmarkRun
+	// planned holds the digests of the runs that the round creates as the API server would store them, by cell and whether
+	// they are trials. own holds the UIDs of runs that were found to be like them.
+	planned map[plannedKey][sha256.Size]byte
 	own     map[types.UID]bool
 	// runs holds the finished runs whose figures were read.
 	runs map[types.UID]benchmark.Run
@@ -102,7 +103,7 @@ func (r *Reconciler) of(b *v1alpha1.Benchmark) *round {
 	if known == nil || known.benchmark != b.UID || known.number != b.Status.Round.Number {
 		known = &round{
 			benchmark: b.UID, number: b.Status.Round.Number,
-			planned: map[plannedKey]*v1alpha1.BenchmarkRun{}, own: map[types.UID]bool{}, runs: map[types.UID]benchmark.Run{},
+			planned: map[plannedKey][sha256.Size]byte{}, own: map[types.UID]bool{}, runs: map[types.UID]benchmark.Run{},
 		}
 		r.rounds[name] = known
 	}

@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,25 +50,13 @@ func (p *Planner) Difference(k RunKey, run, planned *v1alpha1.BenchmarkRun) (str
 	if got, want := run.Annotations[AnnotationCell], planned.Annotations[AnnotationCell]; got != want {
 		return fmt.Sprintf("metadata.annotations[%s] is %s, must be %s", AnnotationCell, shown(got), shown(want)), nil
 	}
-	got, err := measuredSpec(&run.Spec)
+	got, difference, err := p.measuredSpec(k, &run.Spec)
+	if err != nil || difference != "" {
+		return difference, err
+	}
+	want, _, err := p.measuredSpec(k, &planned.Spec)
 	if err != nil {
 		return "", err
-	}
-	want, err := measuredSpec(&planned.Spec)
-	if err != nil {
-		return "", err
-	}
-	if c := p.Spec.Capacity; k.Trial {
-		load, err := LoadOf(&run.Spec, c)
-		if err != nil {
-			return "spec" + err.Error(), nil //nolint:nilerr // it is the run's
-		}
-		if load < c.From || load > c.Max {
-			return fmt.Sprintf("spec%s is %d, must be %d to %d", c.Path, load, c.From, c.Max), nil
-		}
-		if got, err = set(got, c.Path, json.RawMessage(strconv.FormatInt(c.From, 10))); err != nil {
-			return "", fmt.Errorf("set capacity.path %s: %w", c.Path, err)
-		}
 	}
 	var gotFields, wantFields map[string]any
 	if err := errors.Join(utiljson.Unmarshal(got, &gotFields), utiljson.Unmarshal(want, &wantFields)); err != nil {
@@ -76,15 +65,43 @@ func (p *Planner) Difference(k RunKey, run, planned *v1alpha1.BenchmarkRun) (str
 	return firstDifference("spec", gotFields, wantFields), nil
 }
 
-// measuredSpec returns a run's spec as JSON, without what can be changed after its creation.
-func measuredSpec(spec *v1alpha1.BenchmarkRunSpec) ([]byte, error) {
+// Digest identifies what is measured by a run of a key: two runs that differ in nothing that Difference compares have the
+// same. It is the zero value for a trial with a load that the round doesn't make.
+func (p *Planner) Digest(k RunKey, run *v1alpha1.BenchmarkRun) ([sha256.Size]byte, error) {
+	spec, difference, err := p.measuredSpec(k, &run.Spec)
+	if err != nil || difference != "" {
+		return [sha256.Size]byte{}, err
+	}
+	encoded, err := json.Marshal([]any{run.Labels[LabelBenchmark], run.Labels[LabelRound], run.Annotations[AnnotationCell], json.RawMessage(spec)})
+	if err != nil {
+		return [sha256.Size]byte{}, fmt.Errorf("encode what is measured: %w", err)
+	}
+	return sha256.Sum256(encoded), nil
+}
+
+// measuredSpec returns a run's spec as JSON, without what can be changed after its creation. A trial has the load
+// capacity.from in it; if its own isn't one that the round makes, measuredSpec returns how it differs.
+func (p *Planner) measuredSpec(k RunKey, spec *v1alpha1.BenchmarkRunSpec) (encoded []byte, difference string, err error) {
 	measured := *spec
 	measured.Suspend, measured.TTLSecondsAfterFinished = nil, nil
-	encoded, err := json.Marshal(&measured)
-	if err != nil {
-		return nil, fmt.Errorf("encode spec: %w", err)
+	if encoded, err = json.Marshal(&measured); err != nil {
+		return nil, "", fmt.Errorf("encode spec: %w", err)
 	}
-	return encoded, nil
+	if !k.Trial {
+		return encoded, "", nil
+	}
+	c := p.Spec.Capacity
+	load, err := LoadOf(spec, c)
+	if err != nil {
+		return nil, "spec" + err.Error(), nil //nolint:nilerr // it is the run's
+	}
+	if load < c.From || load > c.Max {
+		return nil, fmt.Sprintf("spec%s is %d, must be %d to %d", c.Path, load, c.From, c.Max), nil
+	}
+	if encoded, err = set(encoded, c.Path, json.RawMessage(strconv.FormatInt(c.From, 10))); err != nil {
+		return nil, "", fmt.Errorf("set capacity.path %s: %w", c.Path, err)
+	}
+	return encoded, "", nil
 }
 
 // firstDifference returns the first difference between two values of decoded JSON, or "".

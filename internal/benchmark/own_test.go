@@ -76,6 +76,11 @@ func TestDifference(t *testing.T) {
 			if got, err := p.Difference(test.key, run, want); err != nil || got != test.want {
 				t.Errorf("%q, %v, want %q", got, err, test.want)
 			}
+			ours, err := p.Digest(test.key, want)
+			theirs, err2 := p.Digest(test.key, run)
+			if err != nil || err2 != nil || (ours == theirs) != (test.want == "") {
+				t.Errorf("digests %x and %x, %v, %v", ours, theirs, err, err2)
+			}
 		})
 	}
 }
