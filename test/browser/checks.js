@@ -183,7 +183,7 @@ function surface(e) {
 }
 
 // backgrounds are classes of marks that carry no figure: grid, bands of levels and of the warm-up, tolerances.
-const backgrounds = /^f-(grid|band|plot|page|warmup|heat\d|effect\d)$|^s-(grid|band|plot)$/;
+const backgrounds = /^f-(grid|band|plot|page|warmup|heat\d|effect\d)( s-plot)?$|^s-(grid|band|plot)$/;
 
 // shade returns the color of the rectangle that a mark was drawn on, give or take a pixel.
 function shade(e, box, rects) {

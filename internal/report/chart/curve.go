@@ -73,7 +73,7 @@ func NewCurves(r *result.Result) *Curves {
 	if total.Count() == 0 {
 		return nil
 	}
-	c := &Curves{Merged: newCurve("all clients", total), Name: LatencyName(&r.Run), Invalid: invalid(r)}
+	c := &Curves{Merged: NewCurve("all clients", total), Name: LatencyName(&r.Run), Invalid: invalid(r)}
 	if len(r.Clients) == 1 {
 		c.Merged.Name = "client 0"
 	}
@@ -82,7 +82,7 @@ func NewCurves(r *result.Result) *Curves {
 		name  string
 	}{{result.Service, "service time"}, {result.Delay, "start delay"}} {
 		if h := r.Merged.Latencies.Get(other.phase); h.Count() > 0 {
-			c.Others = append(c.Others, newCurve(other.name, h))
+			c.Others = append(c.Others, NewCurve(other.name, h))
 		}
 	}
 	if len(r.Clients) > 1 {
@@ -100,7 +100,7 @@ func NewCurves(r *result.Result) *Curves {
 func (c *Curves) addClients(r *result.Result) {
 	for i := range r.Clients {
 		if h := r.Clients[i].Latencies.Get(result.Total); h.Count() > 0 {
-			c.Clients = append(c.Clients, newCurve(fmt.Sprintf("client %d", r.Clients[i].Index), h))
+			c.Clients = append(c.Clients, NewCurve(fmt.Sprintf("client %d", r.Clients[i].Index), h))
 		}
 	}
 	if len(c.Clients) <= maxClientCurves {
@@ -136,7 +136,8 @@ func (c *Curve) at(oneIn float64) float64 {
 // Thin returns the share from which on fewer than 10 requests lie beyond.
 func (c *Curve) Thin() float64 { return float64(c.Count) / enoughBeyond }
 
-func newCurve(name string, h *result.Histogram) Curve {
+// NewCurve returns the percentile curve of a histogram.
+func NewCurve(name string, h *result.Histogram) Curve {
 	c := Curve{Name: name, Count: h.Count(), Max: float64(h.Max()) / 1000, Percentiles: h.Summarize(0).Percentiles}
 	steps := shares(float64(c.Count))
 	// One pass over the buckets serves all steps, which are in ascending order.

@@ -222,7 +222,7 @@ func (p *Plot) rowsHTML(page *strings.Builder) {
 	columns := p.textColumns()
 	fmt.Fprintf(page, `<div class="rows texts%d">`, columns)
 	if p.Ends[0] != "" {
-		fmt.Fprintf(page, `<div class="ends"><span>← %s</span><span>%s →</span></div>`, escape(p.Ends[0]), escape(p.Ends[1]))
+		fmt.Fprintf(page, `<div class="ends"><div><span>← %s</span><span>%s →</span></div></div>`, escape(p.Ends[0]), escape(p.Ends[1]))
 	}
 	l := p.rowLayout()
 	for i := range p.Rows {

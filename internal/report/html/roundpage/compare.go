@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
@@ -52,10 +53,11 @@ func comparisonDocument(c *Comparison) (*doc.Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.Add(percentilesSection(c), pairsSection(c), repeat)
+		d.Add(percentilesSections(c)...)
+		d.Add(pairsSection(c), repeat)
 	default:
 		d.Verdict.Text, d.Remarks = c.Conclusions(), []string{round.DifferentTimes}
-		d.Add(effects(c.EffectsByMetric(), chart.NewComparisonForests(c.Comparison), func(m *round.MetricEffects) string { return round.MetricName(m.Metric) }), mediansSection(c))
+		d.Add(effectsSection(c.EffectsByMetric(), func(m *round.MetricEffects) string { return round.MetricName(m.Metric) }), mediansSection(c))
 	}
 	return d, nil
 }
@@ -134,37 +136,45 @@ func equal(c *Comparison, of func(*round.Group) round.Facts, different int) int 
 	return max(0, len(both)-different)
 }
 
-// percentilesSection has the percentile curves of two runs, and their difference below.
-func percentilesSection(c *Comparison) doc.Section {
-	p := percentiles(c)
-	if p == nil {
-		return doc.Section{}
-	}
-	type row = chart.PercentileRow
-	t := doc.TableOf("Percentiles", chart.PercentileRows(c.Results),
-		doc.Word("share", func(r *row) string { return strconv.FormatFloat(r.Percent, 'f', -1, 64) + "%" }),
-		doc.Number("A, ms", func(r *row) string { return picture.Significant(r.Values[0]) }), doc.Number("B, ms", func(r *row) string { return picture.Significant(r.Values[1]) }),
-		doc.Number("difference", func(r *row) string {
-			if math.IsNaN(r.Change) {
-				return "-"
-			}
-			return round.SignedPercent(r.Change)
-		}))
-	return doc.Section{ID: "percentiles", Title: "Percentiles", Question: "How slow is slow, and how often?", Blocks: []doc.Block{
-		doc.Paragraph{"Each curve is of one merged histogram, and thin where fewer than 10 requests lie beyond. The difference ends there."},
-		doc.Plot{Drawing: html.Draw(p.Draw), Table: t},
-	}}
-}
-
-func percentiles(c *Comparison) *chart.Percentiles {
-	if !c.single() {
+// percentilesSections have the percentile curves of two runs, and their difference.
+func percentilesSections(c *Comparison) []doc.Section {
+	curves, difference := chart.Percentiles(c.Comparison, c.Results)
+	if curves == nil {
 		return nil
 	}
-	tolerance := int32(0)
-	for i := range c.Effects {
-		tolerance = c.Effects[i].TolerancePercent
+	sections := []doc.Section{{ID: "percentiles", Title: "Percentiles", Question: "How slow is slow, and how often?", Blocks: append(
+		[]doc.Block{doc.Paragraph{"Each curve is of one merged histogram, and thin where fewer than 10 requests lie beyond."}}, plots(curves, percentilesTable(c.Results), "")...,
+	)}}
+	if difference != nil {
+		sections = append(sections, doc.Section{ID: "difference", Title: "Difference", Question: "By how much do they differ?", Blocks: append(
+			[]doc.Block{doc.Paragraph{"The difference ends where fewer than 10 requests of either run lie beyond."}}, plots(difference, nil, "")...,
+		)})
 	}
-	return chart.NewPercentiles([2]string{c.Baseline.Name, c.Candidate.Name}, c.Results, tolerance)
+	return sections
+}
+
+// percentilesTable has the percentiles of two results in milliseconds, as far as at least one request lies beyond, and their
+// difference, as far as 10 do.
+func percentilesTable(results [2]*result.Result) *doc.Table {
+	at := func(i int, percent float64, beyond int64) float64 {
+		h := results[i].Merged.Latencies.Get(result.Total)
+		if h.Count()-percentile.Rank(percent, h.Count()) < beyond {
+			return math.NaN()
+		}
+		return float64(h.Percentile(percent)) / 1000
+	}
+	return doc.TableOf("Percentiles", []float64{50, 66, 75, 80, 90, 95, 98, 99, 99.9, 99.99},
+		doc.Word("share", func(percent *float64) string { return strconv.FormatFloat(*percent, 'f', -1, 64) + "%" }),
+		doc.Number("A, ms", func(percent *float64) string { return picture.Significant(at(0, *percent, 1)) }),
+		doc.Number("B, ms", func(percent *float64) string { return picture.Significant(at(1, *percent, 1)) }),
+		doc.Number("difference", func(percent *float64) string {
+			const enough = 10
+			a, b := at(0, *percent, enough), at(1, *percent, enough)
+			if a <= 0 || math.IsNaN(b/a) {
+				return "-"
+			}
+			return round.SignedPercent(100 * (b/a - 1))
+		}))
 }
 
 // pairsSection has the metrics of two single runs, each as two dots on a line.
@@ -174,9 +184,9 @@ func pairsSection(c *Comparison) doc.Section {
 	}
 	t := doc.TableOf("Figures", c.Effects, doc.Word("metric", func(e *round.ComparedEffect) string { return round.MetricTitle(e.Metric) }),
 		doc.Number("A", figure(func(e *round.ComparedEffect) float64 { return e.BaselineMedian })), doc.Number("B", figure(func(e *round.ComparedEffect) float64 { return e.CandidateMedian })))
-	return doc.Section{ID: "figures", Title: "Figures", Question: "What else was measured?", Blocks: []doc.Block{
-		doc.Paragraph{"One run each: how much the next one would differ is not known."}, doc.Plot{Drawing: html.Draw(chart.NewPairs(c.Comparison).Draw), Table: t},
-	}}
+	return doc.Section{ID: "figures", Title: "Figures", Question: "What else was measured?", Blocks: append(
+		[]doc.Block{doc.Paragraph{"One run each: how much the next one would differ is not known."}}, plots(chart.Pairs(c.Comparison), t, "")...,
+	)}
 }
 
 // repeatSection has a Benchmark that repeats two runs.

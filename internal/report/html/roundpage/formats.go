@@ -12,7 +12,7 @@ import (
 var Formats = func() doc.Formats[*round.Report] {
 	all := maps.Clone(round.Formats)
 	all["html"] = Write
-	for name := range pictures {
+	for _, name := range pictures {
 		all["svg="+name] = func(w io.Writer, r *round.Report) error { return writeSVG(w, name, r) }
 	}
 	return all
@@ -24,7 +24,7 @@ var ComparisonFormats = func() doc.Formats[*Comparison] {
 	for name, write := range round.ComparisonFormats {
 		all[name] = func(w io.Writer, c *Comparison) error { return write(w, c.Comparison) }
 	}
-	for name := range comparisonPictures {
+	for _, name := range comparisonPictures {
 		all["svg="+name] = func(w io.Writer, c *Comparison) error { return writeComparisonSVG(w, name, c) }
 	}
 	return all

@@ -37,7 +37,7 @@ func Document(r *round.Report) *doc.Document {
 	}
 	answer(d, r)
 	if r.Verdict != v1alpha1.BenchmarkError {
-		d.Add(effectsSection(r))
+		d.Add(effectsSection(r.EffectsByMetric(), deciding))
 	}
 	if r.Spec.Comparison == nil || len(r.Cells) > fewCells {
 		d.Add(gridSection(r), runsSection(r)) // what answers comes first

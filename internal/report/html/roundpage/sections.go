@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/chart"
 )
@@ -20,16 +20,7 @@ import (
 const fewCells = 12
 
 // effectsSection has a plot for each metric that is compared.
-func effectsSection(r *round.Report) doc.Section {
-	return effects(r.EffectsByMetric(), chart.NewForests(r), func(m *round.MetricEffects) string {
-		if m.Gate {
-			return round.MetricName(m.Metric) + ": decides"
-		}
-		return round.MetricName(m.Metric) + ": reported only"
-	})
-}
-
-func effects(metrics []round.MetricEffects, forests []chart.Forest, title func(*round.MetricEffects) string) doc.Section {
+func effectsSection(metrics []round.MetricEffects, title func(*round.MetricEffects) string) doc.Section {
 	if len(metrics) == 0 {
 		return doc.Section{}
 	}
@@ -41,12 +32,29 @@ func effects(metrics []round.MetricEffects, forests []chart.Forest, title func(*
 		if m.OneBaseline() == "" {
 			caption += " Each row is compared with its own baseline, which the table names."
 		}
-		if omitted := forests[i].Omitted; omitted > 0 {
+		if omitted := len(m.Rows) - chart.MaxRows; omitted > 0 {
 			caption += fmt.Sprintf(" %d more effects are only in the table.", omitted)
 		}
-		s.Add(doc.Group{Title: title(m), Blocks: []doc.Block{doc.Plot{Drawing: html.Draw(forests[i].Draw), Table: m.Table(), Caption: caption}}})
+		s.Add(doc.Group{Title: title(m), Blocks: plots(chart.Effects(m), m.Table(), caption)})
 	}
 	return s
+}
+
+// deciding is the title of the effects of a round in a metric.
+func deciding(m *round.MetricEffects) string {
+	if m.Gate {
+		return round.MetricName(m.Metric) + ": decides"
+	}
+	return round.MetricName(m.Metric) + ": reported only"
+}
+
+// plots returns the blocks of a figure, which may be nil, with its table and caption.
+func plots(f *plot.Figure, table *doc.Table, caption string) []doc.Block {
+	p := doc.Plot{Table: table, Caption: caption}
+	if f != nil {
+		p.Drawing = f
+	}
+	return []doc.Block{p}
 }
 
 // runsSection has every run as a dot, one plot for each metric.
@@ -76,9 +84,7 @@ func runsSection(r *round.Report) doc.Section {
 		}
 	}
 	for i, m := range metrics {
-		s.Add(doc.Group{Title: round.MetricTitle(m), Folded: i > 0 || len(r.Cells) > fewCells, Blocks: []doc.Block{
-			doc.Plot{Drawing: html.Draw(chart.NewRuns(r, m).Draw), Table: runsTable(r, m, valid)},
-		}})
+		s.Add(doc.Group{Title: round.MetricTitle(m), Folded: i > 0 || len(r.Cells) > fewCells, Blocks: plots(chart.Runs(r, m), runsTable(r, m, valid), "")})
 	}
 	if len(invalid) > 0 {
 		s.Add(doc.Group{Title: "Invalid runs: their figures are nowhere on this page", Blocks: []doc.Block{invalidTable(r, invalid)}})
@@ -113,63 +119,90 @@ func invalidTable(r *round.Report, runs []*benchmark.Run) *doc.Table {
 		doc.Word("replaced by", func(run *run) string { return cmp.Or(r.Replacement(*run), "-") }))
 }
 
-// gridSection has a heat map and lines for each metric.
+// gridSection has a heat map and lines of the medians for each metric, and a heat map of the effects.
 func gridSection(r *round.Report) doc.Section {
 	s := doc.Section{ID: "grid", Title: "Grid", Question: "How do two axes act together?"}
 	for _, m := range r.Metrics() {
-		for _, g := range chart.NewGrids(r, m) {
-			title := g.Summary()
-			if !g.Effect && g.Runs > 0 {
-				title += fmt.Sprintf(", medians of %s", round.Plural(g.Runs, "run"))
-			}
-			s.Add(doc.Group{Title: title, Folded: len(s.Blocks) > 0, Blocks: []doc.Block{doc.Plot{Drawing: html.Draw(g.DrawHeatMap), Table: gridTable(r, m, &g)}}})
-			if lines := html.Draw(g.DrawLines); lines != nil {
-				s.Add(doc.Group{Title: g.Summary() + ", as lines", Folded: len(s.Blocks) > 1, Blocks: []doc.Block{doc.Plot{Drawing: lines}}})
-			}
+		g := r.Grids(m)
+		if g == nil {
+			continue
+		}
+		title := chart.GridTitle(g)
+		if runs := sameRuns(r, m); runs > 0 {
+			title += ", medians of " + round.Plural(runs, "run")
+		}
+		s.Add(doc.Group{Title: title, Folded: len(s.Blocks) > 0, Blocks: plots(chart.HeatMap(r, g), gridTable(r, g, false), "")})
+		if lines := chart.Lines(r, g); lines != nil {
+			s.Add(doc.Group{Title: chart.GridTitle(g) + ", as lines", Folded: len(s.Blocks) > 1, Blocks: plots(lines, nil, "")})
+		}
+		if effects := chart.EffectMap(r, g); effects != nil {
+			s.Add(doc.Group{Title: chart.EffectTitle(g), Folded: true, Blocks: plots(effects, gridTable(r, g, true), "")})
 		}
 	}
 	return s
 }
 
+// sameRuns returns the number of runs of all medians of a metric, or 0 if they have different ones.
+func sameRuns(r *round.Report, metric v1alpha1.BenchmarkMetric) (runs int) {
+	for i := range r.Estimates {
+		if e := &r.Estimates[i]; e.Metric == metric {
+			if runs != 0 && runs != e.Runs {
+				return 0
+			}
+			runs = e.Runs
+		}
+	}
+	return runs
+}
+
 // gridTable has the medians, or the effects, of a grid's cells in its order.
-func gridTable(r *round.Report, metric v1alpha1.BenchmarkMetric, g *chart.Grid) *doc.Table {
+func gridTable(r *round.Report, g *round.Pivot, effects bool) *doc.Table {
+	title, texts := chart.GridTitle(g), func(cell int) (text, interval string) {
+		if e := r.Estimate(cell, g.Metric); e != nil {
+			text, interval = round.EstimateTexts(e)
+		}
+		return cmp.Or(text, "-"), cmp.Or(interval, "-")
+	}
+	if effects {
+		title, texts = chart.EffectTitle(g), func(cell int) (text, interval string) {
+			if e := r.Effect(cell, g.Metric); e != nil {
+				return round.Change(e), round.Interval(e)
+			}
+			return "-", "-"
+		}
+	}
 	var cells []int
-	for _, grid := range r.Grids(metric).Grids {
+	for _, grid := range g.Grids {
 		for _, row := range grid.Cells {
 			cells = append(cells, slices.DeleteFunc(slices.Clone(row), func(cell int) bool { return cell < 0 })...)
 		}
 	}
-	texts := func(cell int) (text, interval, word string) {
-		if e := r.Effect(cell, metric); g.Effect && e != nil {
-			return round.Change(e), round.Interval(e), benchmark.Phrase(e.Word)
-		}
-		if e := r.Estimate(cell, metric); !g.Effect && e != nil {
-			text, interval = round.EstimateTexts(e)
-		}
-		return text, interval, "baseline"
-	}
 	fields := []doc.Field[int]{
 		doc.Word("cell", func(cell *int) string { return r.Cells[*cell].Name }),
-		doc.Number("figure", func(cell *int) string { text, _, _ := texts(*cell); return cmp.Or(text, "-") }),
-		doc.Number("interval", func(cell *int) string { _, interval, _ := texts(*cell); return cmp.Or(interval, "-") }),
+		doc.Number("figure", func(cell *int) string { text, _ := texts(*cell); return text }),
+		doc.Number("interval", func(cell *int) string { _, interval := texts(*cell); return interval }),
 		doc.Word("warnings", func(cell *int) string { return cmp.Or(strings.Join(r.Warnings(*cell), ", "), "-") }),
 	}
-	if g.Effect {
-		fields = append(fields, doc.Word("conclusion", func(cell *int) string { _, _, word := texts(*cell); return word }))
+	if effects {
+		fields = append(fields, doc.Word("conclusion", func(cell *int) string {
+			if e := r.Effect(*cell, g.Metric); e != nil {
+				return benchmark.Phrase(e.Word)
+			}
+			return "baseline"
+		}))
 	}
-	return doc.TableOf(g.Summary(), cells, fields...)
+	return doc.TableOf(title, cells, fields...)
 }
 
 // levelsSection has the levels of a load with stages.
 func levelsSection(r *round.Report) doc.Section {
-	l := chart.NewLevels(r)
-	if l == nil {
+	if len(r.Levels) == 0 {
 		return doc.Section{}
 	}
 	s := doc.Section{ID: "levels", Title: "Levels", Question: "How does it take more load; where does it break?", Blocks: []doc.Block{
 		doc.Paragraph{fmt.Sprintf("Marks are medians over the runs, with intervals of %d%% where there are enough runs. Between the levels nothing was measured: lines only join the marks.", r.Confidence())},
-		doc.Plot{Drawing: html.Draw(l.Draw), Table: r.LevelsTable()},
 	}}
+	s.Add(plots(chart.Levels(r), r.LevelsTable(), "")...)
 	for _, part := range []doc.Section{r.BreakingPoints(), r.Peaks()} {
 		if len(part.Blocks) > 0 {
 			s.Add(doc.Group{Title: part.Title, Blocks: part.Blocks})
@@ -181,8 +214,12 @@ func levelsSection(r *round.Report) doc.Section {
 // capacitySection has the search of each cell.
 func capacitySection(r *round.Report) doc.Section {
 	s := doc.Section{ID: "capacity", Title: "Capacity", Question: "What does it sustain?"}
-	for _, c := range chart.NewCapacities(r) {
-		s.Add(doc.Group{Title: r.Sustains(&c.Capacity), Blocks: []doc.Block{doc.Plot{Drawing: html.Draw(c.Draw), Table: trialsTable(r, c.Cell)}}})
+	if r.Spec.Capacity == nil {
+		return s // the spec that the status knows is another
+	}
+	for i := range r.Capacities {
+		c := &r.Capacities[i]
+		s.Add(doc.Group{Title: r.Sustains(c), Blocks: plots(chart.Capacity(r, c), trialsTable(r, c.Cell), "")})
 	}
 	if len(s.Blocks) > 0 {
 		s.Add(doc.Group{Title: "At the sustained load: medians of the trials that passed there", Blocks: []doc.Block{r.CapacitiesTable("At the sustained load")}})
@@ -229,8 +266,8 @@ func trialsTable(r *round.Report, cell int) *doc.Table {
 
 // trendSection has the medians of the last rounds.
 func trendSection(r *round.Report) doc.Section {
-	trends := chart.NewTrends(r)
-	if len(trends) == 0 {
+	trend := chart.Trend(r)
+	if trend == nil {
 		return doc.Section{}
 	}
 	changes := r.TrendChanges()
@@ -239,9 +276,9 @@ func trendSection(r *round.Report) doc.Section {
 			changes = append(changes, fmt.Sprintf("Round %d has another %s.", r.Trend.Rounds[i].Number, names))
 		}
 	}
-	return doc.Section{ID: "trend", Title: "Trend", Question: "Did the level change over the rounds?", Blocks: []doc.Block{
-		doc.Paragraph{"Medians of earlier rounds, which are stored without their intervals; hollow: the round was inconclusive. Ticks at the axis name what changed in the conditions. The trend never decides."},
-		changes,
-		doc.Plot{Drawing: html.Draw(func(width float64) *picture.Picture { return chart.DrawTrends(trends, width) }), Table: r.TrendTable(0)},
+	s := doc.Section{ID: "trend", Title: "Trend", Question: "Did the level change over the rounds?", Blocks: []doc.Block{
+		doc.Paragraph{"Medians of earlier rounds, which are stored without their intervals; hollow: the round was inconclusive. Ticks at the axis name what changed in the conditions. The trend never decides."}, changes,
 	}}
+	s.Add(plots(trend, r.TrendTable(0), "")...)
+	return s
 }

@@ -1,7 +1,10 @@
 package chart_test
 
 import (
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -9,53 +12,110 @@ import (
 
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/chart"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestForestPlaces checks that estimates are in the order of the effects, and that a change and its reverse are
-// equally far from no change.
-func TestForestPlaces(t *testing.T) {
-	r := &round.Report{Round: roundtest.Connectors(t)}
-	forest := chart.NewForests(r)[0]
-	places := map[string]float64{}
-	for _, e := range parse(t, string(forest.Draw(968).HTML())) {
-		if e.name == "circle" {
-			places[e.tip] = e.number(t, "cx")
+// plotsOf returns the plots of a figure.
+func plotsOf(f *plot.Figure) []plot.Plot { return slices.Concat(f.Columns...) }
+
+// marks returns the marks of a type in a figure, those of rows included.
+func marks[M plot.Mark](f *plot.Figure) (all []M) {
+	add := func(marks []plot.Mark) {
+		for _, m := range marks {
+			if m, is := m.(M); is {
+				all = append(all, m)
+			}
 		}
 	}
-	var last *benchmark.Effect
-	effects := slices.Clone(r.Effects)
-	slices.SortFunc(effects, func(a, b benchmark.Effect) int { return int(math.Copysign(1, *a.Percent-*b.Percent)) })
-	count := 0
-	for i := range effects {
-		e := &effects[i]
-		if e.Metric != forest.Metric {
-			continue
+	for _, p := range plotsOf(f) {
+		add(p.Marks)
+		for _, row := range p.Rows {
+			add(row.Marks)
 		}
-		count++
-		tip := chart.Change(e) + " (" + chart.Interval(e) + ")"
-		if _, drawn := places[tip]; !drawn {
-			t.Errorf("no dot for %s in %v", tip, places)
-		}
-		if last != nil && places[tip] <= places[chart.Change(last)+" ("+chart.Interval(last)+")"] {
-			t.Errorf("the dot of %s isn't right of that of %s", chart.Change(e), chart.Change(last))
-		}
-		last = e
 	}
-	if count != 3 || len(places) != count {
-		t.Errorf("%d effects, %d dots", count, len(places))
+	return all
+}
+
+// figuresOf returns all figures of a round by name.
+func figuresOf(r *round.Report) map[string]*plot.Figure {
+	all := map[string]*plot.Figure{"trend": chart.Trend(r), "levels": chart.Levels(r)}
+	for _, m := range r.EffectsByMetric() {
+		all["effects in "+string(m.Metric)] = chart.Effects(&m)
+	}
+	for _, m := range r.Metrics() {
+		all["runs in "+string(m)] = chart.Runs(r, m)
+		if g := r.Grids(m); g != nil {
+			all["grid of "+string(m)], all["effects by axes in "+string(m)], all["lines of "+string(m)] = chart.HeatMap(r, g), chart.EffectMap(r, g), chart.Lines(r, g)
+		}
+	}
+	for i := range r.Capacities {
+		all[fmt.Sprintf("capacity %d", i)] = chart.Capacity(r, &r.Capacities[i])
+	}
+	return all
+}
+
+// TestFigures checks that every figure is well-formed, says what it shows, and is the same each time.
+func TestFigures(t *testing.T) {
+	for name, r := range roundtest.All(t) {
+		again := figuresOf(r)
+		for of, f := range figuresOf(r) {
+			if f == nil {
+				continue
+			}
+			if f.Title == "" || f.Description == "" {
+				t.Errorf("%s, %s: no title or description", name, of)
+			}
+			for _, text := range []string{string(f.HTML()), plot.File(plot.Caption{Subject: name}, f)} {
+				decoder := xml.NewDecoder(strings.NewReader(text))
+				decoder.Entity = xml.HTMLEntity
+				for {
+					if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+						break
+					} else if err != nil {
+						t.Fatalf("%s, %s: %v in:\n%s", name, of, err, text)
+					}
+				}
+			}
+			if f.HTML() != again[of].HTML() {
+				t.Errorf("%s, %s: other bytes the second time", name, of)
+			}
+		}
 	}
 }
 
-// TestForestBeyond checks that an effect beyond the axis is an arrow with its value.
-func TestForestBeyond(t *testing.T) {
-	forest := chart.NewForests(&round.Report{Round: roundtest.Ratios(t)})[0]
-	svg := string(forest.Draw(968).HTML())
-	if e := forest.Rows[1].Effect; *e.Percent < 500 || strings.Contains(svg, "<circle") || strings.Count(svg, ">"+chart.Change(e)+"<") != 2 {
-		t.Errorf("%g: %s", *e.Percent, svg)
+// TestEffects checks that each effect has a dot at its place, and an interval.
+func TestEffects(t *testing.T) {
+	r := &round.Report{Round: roundtest.Connectors(t)}
+	m := r.EffectsByMetric()[0]
+	f := chart.Effects(&m)
+	dots := marks[plot.Dot](f)
+	if len(dots) != 3 || len(plotsOf(f)[0].Rows) != 4 || plotsOf(f)[0].Rows[0].Name != "nio" {
+		t.Fatalf("%d dots, %+v", len(dots), plotsOf(f)[0].Rows)
+	}
+	for i := range m.Rows {
+		e := m.Rows[i].Effect
+		at := slices.IndexFunc(dots, func(d plot.Dot) bool { return d.Tip == chart.Change(e)+" ("+chart.Interval(e)+")" })
+		if at < 0 || dots[at].At.X != *e.Percent || dots[at].Hollow != (e.Word == "CannotTell") {
+			t.Errorf("no dot for %s in %+v", chart.Change(e), dots)
+		}
+		if !slices.ContainsFunc(marks[plot.Interval](f), func(i plot.Interval) bool { return i.From.X == *e.LowPercent && i.To.X == *e.HighPercent }) {
+			t.Errorf("no interval for %s", chart.Change(e))
+		}
+	}
+}
+
+// TestEffectBeyond checks that an effect beyond the axis is an arrow, with its value beside it.
+func TestEffectBeyond(t *testing.T) {
+	r := &round.Report{Round: roundtest.Ratios(t)}
+	m := r.EffectsByMetric()[0]
+	f := chart.Effects(&m)
+	e := m.Rows[0].Effect
+	if dots := marks[plot.Dot](f); *e.Percent < 500 || slices.ContainsFunc(dots, func(d plot.Dot) bool { return d.Shape != plot.Right }) || plotsOf(f)[0].Rows[1].Texts[0].Text != chart.Change(e) {
+		t.Errorf("%g: %+v", *e.Percent, dots)
 	}
 }
 
@@ -71,112 +131,107 @@ func TestManyRows(t *testing.T) {
 		e.Cell, e.Percent = i+1, &percent
 		r.Effects = append(r.Effects, e)
 	}
-	f := chart.NewForests(&round.Report{Round: r})[0]
-	if len(f.Rows) != 41 || f.Omitted != 20 || f.Rows[0].Effect != nil {
-		t.Fatalf("%d rows, %d omitted", len(f.Rows), f.Omitted)
+	m := (&round.Report{Round: r}).EffectsByMetric()[0]
+	rows := plotsOf(chart.Effects(&m))[0].Rows
+	if len(rows) != 1+chart.MaxRows || len(m.Table().Rows) != 60 || !rows[0].Bold {
+		t.Fatalf("%d rows, %d in the table", len(rows), len(m.Table().Rows))
 	}
-	for _, row := range f.Rows[1:] {
-		if *row.Effect.Percent < 20 {
-			t.Errorf("%s has a row: %g", row.Label, *row.Effect.Percent)
+	for _, e := range m.Worst(chart.MaxRows) {
+		if *e.Percent < 20 {
+			t.Errorf("%s has a row: %g", e.Label, *e.Percent)
 		}
 	}
 }
 
-// TestRuns checks that each valid run has a mark, and each invalid one is where it was, with its replacement.
+// TestRuns checks that each valid run has a mark, and each invalid one is where it was.
 func TestRuns(t *testing.T) {
 	r := &round.Report{Round: roundtest.Connectors(t)}
-	runs := chart.NewRuns(r, "LatencyP99")
-	dots := 0
-	for _, c := range runs.Cells {
-		dots += len(c.Dots)
+	dots := marks[plot.Dot](chart.Runs(r, "LatencyP99"))
+	if len(dots) != 40+4+1 { // runs, medians and an invalid run
+		t.Fatalf("%d dots", len(dots))
 	}
-	if dots != 40 || runs.Blocks != 10 || runs.Whole != 10 || len(runs.Invalid) != 1 {
-		t.Fatalf("%d dots, %d of %d blocks, invalid: %+v", dots, runs.Whole, runs.Blocks, runs.Invalid)
-	}
-	if i := runs.Invalid[0]; i.Run != "connectors-r3-c001-b04" || i.Block != 4 || i.Replacement != "connectors-r3-c001-b04-i1" || i.Cell != "nio2" {
-		t.Errorf("%+v", i)
-	}
-	tips := map[string]bool{}
-	for _, e := range parse(t, string(runs.Draw(968).HTML())) {
-		tips[e.tip] = true
-	}
-	for _, c := range runs.Cells {
-		for _, d := range c.Dots {
-			if !tips[d.Run+": "+picture.Significant(d.Figure)] {
-				t.Errorf("no mark of %s", d.Run)
-			}
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Trial {
+			continue
+		}
+		tip := run.Name + ": " + picture.Significant(round.InUnit("LatencyP99", run.Figures["LatencyP99"]))
+		if !run.Valid {
+			tip = run.Name + " of nio2: " + run.Message
+		}
+		at := slices.IndexFunc(dots, func(d plot.Dot) bool { return d.Tip == tip })
+		if at < 0 || math.Round(dots[at].At.X) != float64(run.Number) || !run.Valid && (dots[at].Shape != plot.Cross || !math.IsInf(dots[at].At.Y, -1)) {
+			t.Errorf("no mark %q", tip)
 		}
 	}
-
 	// Runs that don't count are there, marked so.
-	runs = chart.NewRuns(&round.Report{Round: roundtest.InvalidRuns(t)}, "LatencyP99")
-	if runs.Whole != 2 || runs.Blocks != 3 || len(runs.Invalid) != 4 {
-		t.Errorf("%d of %d blocks whole, %d invalid", runs.Whole, runs.Blocks, len(runs.Invalid))
+	f := chart.Runs(&round.Report{Round: roundtest.InvalidRuns(t)}, "LatencyP99")
+	rules := marks[plot.Rule](f)
+	if len(rules) != 2 || rules[1].X != 1.5 || rules[1].Text != "not whole" || len(plotsOf(f)[0].X.Ticks) != 4 {
+		t.Errorf("%+v", rules)
 	}
 }
 
 // TestGrid checks the places, shades and steps of R2's first series.
 func TestGrid(t *testing.T) {
 	r := &round.Report{Round: roundtest.Sizes(t)}
-	grids := chart.NewGrids(r, "RequestsPerSecond")
-	if len(grids) != 1 || grids[0].Effect {
-		t.Fatalf("%d grids", len(grids))
+	g := r.Grids("RequestsPerSecond")
+	f := chart.HeatMap(r, g)
+	p := plotsOf(f)[0]
+	if len(p.Rows) != 7 || len(p.X.Ticks) != 6 || len(marks[plot.Rect](f)) != 42 || p.X.Ticks[5].Label != "30" {
+		t.Fatalf("%+v", p)
 	}
-	g := grids[0]
-	panel := g.Panels[0]
-	if len(panel.Rows) != 7 || len(panel.Columns) != 6 || panel.X[5] != 30 || panel.Cells[0][0].Name != "size=1 KB,threads=5" || *panel.Cells[0][0].Figure != g.High || *panel.Cells[6][5].Figure != g.Low {
-		t.Errorf("%+v", panel)
+	first, last := p.Rows[0].Marks[0].(plot.Rect), p.Rows[6].Marks[5].(plot.Rect)
+	if first.Color != plot.Heat(1) || last.Color != plot.Heat(0) || !strings.HasPrefix(first.Tip, "size=1 KB,threads=5: ") {
+		t.Errorf("%+v, %+v", first, last)
 	}
-	if warned := panel.Cells[4][0].Warnings; !slices.Equal(warned, []string{"NetworkLimited"}) || len(panel.Cells[3][0].Warnings) > 0 || !strings.Contains(string(g.DrawHeatMap(968).HTML()), "corner: warned") {
-		t.Errorf("warnings %q, %q", warned, panel.Cells[3][0].Warnings)
+	if warned := p.Rows[4].Marks[0].(plot.Rect); !warned.Corner || !strings.Contains(warned.Tip, "NetworkLimited") || p.Rows[3].Marks[0].(plot.Rect).Corner || !strings.Contains(f.Note, "corner: warned") {
+		t.Errorf("%+v, %s", warned, f.Note)
 	}
-	if g.Step(g.Low, 6) != 0 || g.Step(g.High, 6) != 5 || g.Step(math.Sqrt(g.Low*g.High)*1.01, 6) != 3 {
-		t.Error("the shades aren't on a log scale")
-	}
-	if lines := g.DrawLines(968); lines == nil {
+	if lines := chart.Lines(r, g); lines == nil || len(plotsOf(lines)) != 7 || plotsOf(lines)[0].X.High != 30 {
 		t.Error("no lines of numbers")
 	}
-
-	effects := chart.NewGrids(&round.Report{Round: roundtest.Scaling(t)}, "LatencyP99")
-	if len(effects) != 2 || !effects[1].Effect {
-		t.Fatalf("%d grids", len(effects))
+	if chart.EffectMap(r, g) != nil {
+		t.Error("effects in a metric that isn't compared")
 	}
-	e := effects[1] // of p99, with a tolerance of 5%
+
+	scaling := &round.Report{Round: roundtest.Scaling(t)}
+	effects := chart.EffectMap(scaling, scaling.Grids("LatencyP99"))
+	if base := marks[plot.Rect](effects)[0]; base.Text != "baseline" || !base.Outlined {
+		t.Errorf("the baseline: %+v", base)
+	}
 	for percent, want := range map[float64]int{0: 3, 4.9: 3, -5: 3, 5.1: 4, 11: 5, 21: 6, 900: 6, -7: 2, -15: 1, -60: 0} {
-		if got := e.EffectStep(percent); got != want {
+		if got := chart.EffectStep(&benchmark.Effect{TolerancePercent: 5, Percent: &percent}); got != want {
 			t.Errorf("%g%% is step %d, want %d", percent, got, want)
 		}
 	}
-	if base := e.Panels[0].Cells[0][0]; base.Figure != nil || base.Word != "" {
-		t.Errorf("the baseline has an effect: %+v", base)
-	}
-	if lines := e.DrawLines(968); lines != nil {
-		t.Error("lines of effects")
-	}
-	if none := chart.NewGrids(&round.Report{Round: roundtest.Failed(t)}, "LatencyP99"); none != nil {
+	if (&round.Report{Round: roundtest.Failed(t)}).Grids("LatencyP99") != nil {
 		t.Error("a grid of one axis")
 	}
 }
 
-// TestCapacity checks the bounds after each trial: they end at the result.
+// TestCapacity checks that each trial has a mark, and where the bounds end.
 func TestCapacity(t *testing.T) {
 	r := &round.Report{Round: roundtest.Connectors(t)}
-	capacities := chart.NewCapacities(r)
-	if len(capacities) != 4 {
-		t.Fatalf("%d searches", len(capacities))
-	}
-	for i, want := range []string{
-		"nio sustains 11,815/s, fails at 12,338/s.", "nio2 sustains 9,935/s, fails at 10,375/s.", "apr sustains 14,672/s, fails at 15,322/s.",
-		"nginx sustains at least 4,000/s. At 4,177/s the clients were the limit: give them more CPU, or use more of them.",
-	} {
-		c := capacities[i]
-		last := c.Trials[len(c.Trials)-1]
-		if got := c.Sentence(); got != want || last.Lower != c.Sustained || last.Upper != c.Failed || len(c.Trials) != r.Capacities[i].Trials {
-			t.Errorf("%s; %d trials, last %+v, want %s", got, len(c.Trials), last, want)
+	for i := range r.Capacities {
+		c := &r.Capacities[i]
+		f := chart.Capacity(r, c)
+		loads := plotsOf(f)[0]
+		dots, lines := 0, []plot.Line{}
+		for _, m := range loads.Marks {
+			switch m := m.(type) {
+			case plot.Dot:
+				dots++
+			case plot.Line:
+				lines = append(lines, m)
+			}
 		}
-		for _, trial := range c.Trials[1:] {
-			if trial.Upper > 0 && trial.Lower >= trial.Upper {
-				t.Errorf("bounds %d and %d", trial.Lower, trial.Upper)
+		if trials := len(r.Trials(c.Cell)); dots != trials || f.Title != r.Sustains(c) {
+			t.Errorf("%d dots of %d trials: %s", dots, trials, f.Title)
+		}
+		for j, want := range []int64{c.Sustained, c.Failed} {
+			if points := lines[j].Points; points[len(points)-1].Y != float64(want) {
+				t.Errorf("a bound ends at %+v, want %d", points[len(points)-1], want)
 			}
 		}
 	}
@@ -184,41 +239,49 @@ func TestCapacity(t *testing.T) {
 
 // TestTrend checks the levels of a series whose level rises with round 9.
 func TestTrend(t *testing.T) {
-	trends := chart.NewTrends(&round.Report{Round: roundtest.Trending(t)})
-	if len(trends) < 2 || trends[0].Label != "nio2" || len(trends[0].Levels) != 2 || len(trends[1].Levels) != 0 {
-		t.Fatalf("%+v", trends)
+	f := chart.Trend(&round.Report{Round: roundtest.Trending(t)})
+	first := plotsOf(f)[0]
+	if first.Title != "p99 of nio2" {
+		t.Fatalf("%+v", first)
 	}
-	first, second := trends[0].Levels[0], trends[0].Levels[1]
-	if first.Last != 7 || second.First != 8 || second.Last != 13 || !strings.Contains(second.Change, "% from round 9, found in round 1") || second.Median < first.Median*1.1 {
-		t.Errorf("%+v", trends[0].Levels)
+	of := plot.Of("", "", first)
+	if rules := marks[plot.Rule](of); len(rules) != 1 || !strings.Contains(rules[0].Text, "% from round 9, found in round 1") {
+		t.Errorf("%+v", rules)
 	}
-	if points := trends[0].Points; !points[4].Inconclusive || points[3].Inconclusive || points[11].Changed != "kernel" || points[12].Changed != "" {
-		t.Errorf("%+v", points)
+	if dots := marks[plot.Dot](of); len(dots) != 14 || !dots[4].Hollow || dots[3].Hollow {
+		t.Errorf("%+v", dots)
 	}
-	if none := chart.NewTrends(&round.Report{Round: roundtest.Failed(t)}); none != nil {
+	if texts := marks[plot.Text](of); !slices.ContainsFunc(texts, func(text plot.Text) bool { return text.Text == "kernel" }) {
+		t.Errorf("%+v", texts)
+	}
+	if none := chart.Trend(&round.Report{Round: roundtest.Failed(t)}); none != nil {
 		t.Error("a trend of one round")
 	}
 }
 
 // TestLevels checks the columns and overlaid values of R5's servers, and the median of a level.
 func TestLevels(t *testing.T) {
-	l := chart.NewLevels(roundtest.Staged(t))
-	if !slices.Equal(l.Variants, []string{"tomcat", "jetty", "undertow"}) || !slices.Equal(l.Columns, []string{"target 1 CPU", "target 2 CPU", "target 4 CPU", "target 4 CPU TLS"}) || len(l.Metrics) != 4 {
-		t.Fatalf("%q by %q", l.Columns, l.Variants)
+	r := roundtest.Staged(t)
+	f := chart.Levels(r)
+	var names, titles []string
+	for _, n := range f.Names {
+		names = append(names, n.Text)
 	}
-	for _, m := range l.Metrics {
-		for _, column := range m.Lines {
-			for _, points := range column {
-				if len(points) != 7 || points[0].Load != 50 || points[6].Load != 1000 || points[0].Runs != 6 || points[6].Low > points[6].Median || points[6].High < points[6].Median {
-					t.Fatalf("%s: %+v", m.Name, points)
-				}
+	for _, column := range f.Columns {
+		titles = append(titles, column[0].Title)
+		for _, p := range column {
+			if dots := marks[plot.Dot](plot.Of("", "", p)); len(dots) != 3*7 || dots[0].At.X != 50 || dots[6].At.X != 1000 {
+				t.Fatalf("%s: %+v", p.Axis, dots)
 			}
 		}
 	}
-	if first := l.Metrics[2].Lines[0][0][0]; first.Median != 500 {
-		t.Errorf("%g requests/s at 50 connections", first.Median)
+	if !slices.Equal(names, []string{"tomcat", "jetty", "undertow"}) || !slices.Equal(titles, []string{"target 1 CPU", "target 2 CPU", "target 4 CPU", "target 4 CPU TLS"}) || len(f.Columns[0]) != 4 {
+		t.Errorf("%q by %q", titles, names)
 	}
-	if none := chart.NewLevels(&round.Report{Round: roundtest.Failed(t)}); none != nil {
+	if first := marks[plot.Dot](plot.Of("", "", f.Columns[0][2]))[0]; first.At.Y != 500 {
+		t.Errorf("%g requests/s at 50 connections", first.At.Y)
+	}
+	if none := chart.Levels(&round.Report{Round: roundtest.Failed(t)}); none != nil {
 		t.Error("levels of a load without stages")
 	}
 }
@@ -233,38 +296,27 @@ func resultOf(n int, median float64) *result.Result {
 	return r
 }
 
-// TestPercentiles checks that a curve ends with its count, is thin where fewer than 10 requests lie beyond, and that the
-// difference ends there.
+// TestPercentiles checks that a curve ends with its count and the longest latency, and that the difference ends where either
+// run has fewer than 10 requests beyond.
 func TestPercentiles(t *testing.T) {
+	c := &round.Comparison{Baseline: round.Side{Name: "a"}, Candidate: round.Side{Name: "b"}}
 	results := [2]*result.Result{resultOf(100_000, 5000), resultOf(20_000, 6000)}
-	p := chart.NewPercentiles([2]string{"a", "b"}, results, 5)
-	for i, n := range []float64{100_000, 20_000} {
-		points := p.Curves[i].Points
-		last := points[len(points)-1]
-		if math.Abs(last.OneIn-n) > 1 || last.Milliseconds != float64(results[i].Merged.Latencies.Get(result.Total).Max())/1000 {
-			t.Errorf("curve %d ends at one in %g: %g ms", i, last.OneIn, last.Milliseconds)
-		}
-		for _, at := range points {
-			if at.Thin != (at.OneIn > n/10) {
-				t.Fatalf("one in %g of %g: thin %t", at.OneIn, n, at.Thin)
-			}
+	curves, difference := chart.Percentiles(c, results)
+	for i, d := range marks[plot.Dot](curves) {
+		h := results[i].Merged.Latencies.Get(result.Total)
+		if d.At.X != float64(h.Count()) || d.At.Y != float64(h.Max())/1000 {
+			t.Errorf("curve %d ends at %+v", i, d.At)
 		}
 	}
-	last := p.Differences[len(p.Differences)-1]
-	at := func(r *result.Result) float64 { return float64(r.Merged.Latencies.Get(result.Total).Percentile(99.95)) }
-	if want := 100 * (at(results[1])/at(results[0]) - 1); math.Abs(last.OneIn-2000) > 1e-6 || math.Abs(last.Percent-want) > 0.5 {
+	points := marks[plot.Line](difference)[0].Points
+	last := points[len(points)-1]
+	at := func(r *result.Result) float64 {
+		return float64(r.Merged.Latencies.Get(result.Total).Percentile(100 * (1 - 1/last.X)))
+	}
+	if want := 100 * (at(results[1])/at(results[0]) - 1); last.X > 2000 || last.X < 1800 || math.Abs(last.Y-want) > 0.5 {
 		t.Errorf("the difference ends at %+v, want %g%%", last, want)
 	}
-	rows := chart.PercentileRows(results)
-	if row := rows[len(rows)-1]; row.Percent != 99.99 || !math.IsNaN(row.Change) || math.IsNaN(row.Values[1]) {
-		t.Errorf("%+v", row)
-	}
-	if chart.NewPercentiles([2]string{"a", "b"}, [2]*result.Result{resultOf(10, 1000), {}}, 5) != nil {
+	if curves, _ := chart.Percentiles(c, [2]*result.Result{resultOf(10, 1000), {}}); curves != nil {
 		t.Error("a curve without requests")
-	}
-	for _, width := range widths {
-		for name, drawn := range map[string]*picture.Picture{"both": p.Draw(width), "curves": p.DrawCurves(width), "differences": p.DrawDifferences(width)} {
-			checkTexts(t, fmt.Sprintf("%s at %g", name, width), drawn, texts(t, parse(t, string(drawn.HTML()))))
-		}
 	}
 }
