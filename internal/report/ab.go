@@ -84,40 +84,23 @@ func AB(r *result.Result) []doc.Section {
 	return all
 }
 
-// abWriter collects lines of ab's report.
-type abWriter struct{ doc.Preformatted }
-
-func (w *abWriter) printf(format string, args ...any) {
-	w.Preformatted = append(w.Preformatted, fmt.Sprintf(format, args...))
-}
-
-// row adds a line with a name.
-func (w *abWriter) row(name, format string, args ...any) {
-	w.printf("%s", strings.TrimRight(fmt.Sprintf("%-23s %s", name, fmt.Sprintf(format, args...)), " "))
-}
-
 // abLines returns a block as ab prints it: the same lines with the same units in
 // the same order (output_results in support/ab.c of Apache httpd 2.4), and further
 // counters between them. ABDifferences lists what differs.
 func abLines(r *result.Result, b block) doc.Preformatted {
-	w := &abWriter{}
-	line := w.row
+	w := &ABLines{}
+	line := w.Row
 	host, port, err := net.SplitHostPort(r.Environment.TargetAddress)
 	if err != nil {
 		host, port = r.Environment.TargetAddress, ""
 	}
-	line("Server Software:", "%s", r.Environment.ServerSoftware)
-	line("Server Hostname:", "%s", host)
-	line("Server Port:", "%s", port)
-	if t := r.Environment.TLS; t != nil {
-		line("SSL/TLS Protocol:", "%s,%s,%d,%d", t.Protocol, t.Cipher, t.KeySize, CipherBits(t.Cipher))
-	}
+	w.Server(r, host, port)
 	if r.Run.Streams > 0 {
 		line("HTTP Protocol:", "%s, %d streams on each connection", cmp.Or(r.Environment.HTTP, result.HTTP2), r.Run.Streams)
 	}
-	w.printf("")
+	w.Printf("")
 	writeDocuments(line, r)
-	w.printf("")
+	w.Printf("")
 	c := b.counts
 	seconds := float64(b.microseconds) / 1e6
 	if b.concurrency > 0 { // of a client of a script it isn't known
@@ -138,13 +121,11 @@ func abLines(r *result.Result, b block) doc.Preformatted {
 	if r.Script == nil { // k6 counts whole responses alone
 		line("HTML transferred:", "%d bytes", c.BodyBytes)
 	}
-	if succeeded := float64(c.Succeeded()); succeeded > 0 && seconds > 0 {
-		line("Requests per second:", "%.2f [#/sec] (mean)", b.requestsPerSecond)
-		if r.Run.Load == result.LoadClosed && r.Run.UserConnections == 0 { // in others not all connections are busy
-			line("Time per request:", "%.3f [ms] (mean)", float64(b.concurrency)*seconds*1000/succeeded)
-		}
-		line("Time per request:", "%.3f [ms] (mean, across all concurrent requests)", seconds*1000/succeeded)
+	busy := int64(0)
+	if r.Run.Load == result.LoadClosed && r.Run.UserConnections == 0 { // in others not all connections are busy
+		busy = b.concurrency
 	}
+	w.Rates(b.requestsPerSecond, c.Succeeded(), busy, seconds)
 	if c.Requests > 0 && seconds > 0 {
 		line("Transfer rate:", "%.2f [Kbytes/sec] received", float64(c.BytesReceived)/1024/seconds)
 	}
@@ -161,12 +142,12 @@ func abLines(r *result.Result, b block) doc.Preformatted {
 }
 
 // writeToolTimes writes what another load generator printed about the total time. Others aren't known.
-func writeToolTimes(w *abWriter, b block) {
+func writeToolTimes(w *ABLines, b block) {
 	s := b.phase(result.Total)
-	w.printf("")
-	w.printf("Connection Times (ms), of %s as printed", "the tool")
-	w.printf("%-11s %9s %9s %9s %9s %9s", "", "min", "mean", "[+/-sd]", "median", "max")
-	w.printf("%-11s %9s %9s %9s %9s %9s", "Total:", known(s.Min), known(int64(s.Mean())), known(s.StdDev), known(s.Percentiles[percentile.P50]), known(s.Max))
+	w.Printf("")
+	w.Printf("Connection Times (ms), of %s as printed", "the tool")
+	w.Printf("%-11s %9s %9s %9s %9s %9s", "", "min", "mean", "[+/-sd]", "median", "max")
+	w.Printf("%-11s %9s %9s %9s %9s %9s", "Total:", known(s.Min), known(int64(s.Mean())), known(s.StdDev), known(s.Percentiles[percentile.P50]), known(s.Max))
 	var known []percentile.Percentile
 	for _, p := range percentile.AB {
 		if s.Percentiles[p] != result.Unknown {
@@ -223,7 +204,7 @@ func writeDocuments(line func(name, format string, args ...any), r *result.Resul
 
 // writeFailures writes ab's line of failed requests by kind, and a second one of
 // the other kinds that occurred.
-func writeFailures(w *abWriter, e result.ErrorCounts) {
+func writeFailures(w *ABLines, e result.ErrorCounts) {
 	if e.Total() == 0 {
 		return
 	}
@@ -237,19 +218,19 @@ func writeFailures(w *abWriter, e result.ErrorCounts) {
 			others = append(others, text)
 		}
 	}
-	w.printf("   (%s)", strings.Join(known, ", "))
+	w.Printf("   (%s)", strings.Join(known, ", "))
 	if len(others) > 0 {
-		w.printf("   (%s)", strings.Join(others, ", "))
+		w.Printf("   (%s)", strings.Join(others, ", "))
 	}
 }
 
-func writeConnectionTimes(w *abWriter, b block) {
-	w.printf("")
-	w.printf("Connection Times (ms)")
-	w.printf("%-11s %9s %9s %9s %9s %9s", "", "min", "mean", "[+/-sd]", "median", "max")
+func writeConnectionTimes(w *ABLines, b block) {
+	w.Printf("")
+	w.Printf("Connection Times (ms)")
+	w.Printf("%-11s %9s %9s %9s %9s %9s", "", "min", "mean", "[+/-sd]", "median", "max")
 	row := func(name string, p result.Phase) {
 		s := b.phase(p)
-		w.printf("%-11s %9.3f %9.3f %9.3f %9.3f %9.3f", name,
+		w.Printf("%-11s %9.3f %9.3f %9.3f %9.3f %9.3f", name,
 			ms(s.Min), s.Mean()/1000, sampleStdDev(s)/1000, ms(s.Percentiles[percentile.P50]), ms(s.Max))
 	}
 	row("Connect:", result.Connect)
@@ -272,14 +253,4 @@ func sampleStdDev(s result.Summary) float64 {
 		return 0
 	}
 	return float64(s.StdDev) * math.Sqrt(float64(s.Count)/float64(s.Count-1))
-}
-
-// percentages adds the times in which shares of the requests were served.
-func (w *abWriter) percentages(title string, s *result.Summary, of []percentile.Percentile) {
-	w.printf("")
-	w.printf("%s", title)
-	for _, p := range of {
-		w.printf(" %3s%% %10.3f", p, ms(s.Percentiles[p]))
-	}
-	w.printf(" 100%% %10.3f (longest request)", ms(s.Max))
 }

@@ -36,7 +36,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"lines": func(lines doc.Preformatted) string {
 		texts := make([]string, len(lines))
 		for i, line := range lines {
-			texts[i] = visible(line)
+			texts[i] = strings.TrimRight(visible(line), " ")
 		}
 		return strings.Join(texts, "\n")
 	},
