@@ -129,22 +129,6 @@ func (p *participant) setProbeResult(data []byte) error {
 	return nil
 }
 
-func (r *run) setScriptState(p *participant, w *sessionpb.ScriptState) error {
-	state, err := session.ScriptStateFromWire(w)
-	if err != nil {
-		return malformed("%s", err)
-	}
-	if state.SetupEnded && r.starts[sessionpb.Stage_STAGE_SETUP] == 0 || state.LoadEnded && r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
-		return malformed("end of a stage of the script that has not started")
-	}
-	if len(state.SetupData) > 0 && p.identity.Index != session.ScriptLeader {
-		return malformed("data of setup() from a client that doesn't lead")
-	}
-	p.Script = state
-	r.wake() // the others may wait for what setup() returned
-	return nil
-}
-
 // hasStarted reports whether the pod has taken part in anything that can't be repeated.
 func (p *participant) hasStarted() bool {
 	return len(p.Starts) > 0 || p.Totals != nil || p.Failure != ""

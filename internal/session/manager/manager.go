@@ -1,6 +1,17 @@
-// Package manager is the manager's end of the sessions. It keeps the state that
-// the pods of each run have reported, and sends them what the controllers set. It
-// doesn't know Kubernetes and decides nothing about a run.
+// Package manager is the manager's end of the sessions. It keeps the state that the pods of each run have reported, and
+// sends them what the controllers set. It doesn't know Kubernetes and decides nothing about a run.
+//
+// Its files, from the network to the controllers:
+//
+//	package limit                    what pods can make the manager hold
+//	serve.go, authenticate.go        connections and streams, and whose they are
+//	join.go, receive.go, decode.go   what pods send: Hello, and all that follows it
+//	orders.go                        what pods are sent
+//	script.go                        both, for k6 scripts
+//	run.go, contain.go               the state of a run, and what a panic leaves of it
+//	series.go, samples.go, usage.go  its figures by seconds: of clients, of one source, of containers
+//	manager.go, observation.go       what controllers set and read
+//	changes.go, statistics.go        which runs have changed, and numbers of sessions
 package manager
 
 import (

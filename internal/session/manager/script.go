@@ -5,6 +5,34 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
+// setScriptState sets the progress of a client's k6 script.
+func (r *run) setScriptState(p *participant, w *sessionpb.ScriptState) error {
+	state, err := session.ScriptStateFromWire(w)
+	if err != nil {
+		return malformed("%s", err)
+	}
+	if state.SetupEnded && r.starts[sessionpb.Stage_STAGE_SETUP] == 0 || state.LoadEnded && r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
+		return malformed("end of a stage of the script that has not started")
+	}
+	if len(state.SetupData) > 0 && p.identity.Index != session.ScriptLeader {
+		return malformed("data of setup() from a client that doesn't lead")
+	}
+	p.Script = state
+	r.wake() // the others may wait for what setup() returned
+	return nil
+}
+
+// dueSetupData returns what setup() of the k6 script returned, for a client that doesn't have it.
+func (r *run) dueSetupData(st *stream, p *participant) *sessionpb.ManagerMessage {
+	leader := r.clients[session.ScriptLeader]
+	if p.identity.Role != sessionpb.Role_ROLE_CLIENT || p == leader || leader == nil || !leader.Script.SetupEnded ||
+		p.Script.SetupEnded || st.setup {
+		return nil
+	}
+	st.setup = true
+	return &sessionpb.ManagerMessage{Message: &sessionpb.ManagerMessage_SetupData{SetupData: leader.Script.SetupData}}
+}
+
 // decodeScriptMetrics returns the metrics in a message, and nil for any other. It needs no lock, since decoding takes long.
 func decodeScriptMetrics(m *sessionpb.PodMessage) (*session.ScriptMetrics, error) {
 	body, ok := m.GetMessage().(*sessionpb.PodMessage_ScriptMetrics)
