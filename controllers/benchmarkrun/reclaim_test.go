@@ -189,7 +189,7 @@ func TestReconcileLetsARunGo(t *testing.T) {
 		}
 	}
 	b.event()
-	b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	b.clock.SetTime(b.run.DeletionTimestamp.Add(5 * time.Minute)) // by the API server's clock
 	if !b.gone() {
 		t.Fatal("the run is kept for too long")
 	}
