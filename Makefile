@@ -348,13 +348,8 @@ test-upgrade: cluster-up load-images test-server-image install ## Run this manag
 	@$(CLUSTER) load $(BIN)/images/server.tar
 	@CLUSTER_ENGINE=$(CLUSTER_ENGINE) KUBECONFIG=$(KUBECONFIG_FILE) hack/upgrade-test.sh $(IMAGE) $(LOAD_IMAGE) $(TEST_SERVER_IMAGE)
 
-.PHONY: test-readers
-test-readers: ## Have HdrHistogram for Java, gnuplot and benchstat read reports
-	@hack/install-deps.sh readers
-	@ASSAY_READERS=$$(test/readers/build.sh $(ASSAY_CACHE)/readers) go test ./test/readers/...
-
 .PHONY: test
-test: test-unit test-api test-readers test-modules test-browser test-e2e test-chaos ## Run every test that takes minutes; CONTRIBUTING.md lists the others
+test: test-unit test-api test-modules test-browser test-e2e test-chaos ## Run every test that takes minutes; CONTRIBUTING.md lists the others
 
 .PHONY: test-modules
 test-modules: # Test the tools that build the cluster and the images, the dashboard and the alerts, what GitOps tools make of both kinds, and buckets

@@ -4,7 +4,6 @@
 #   hack/install-deps.sh [cluster]  for the local cluster and the test images
 #   hack/install-deps.sh kind       for kind without a Docker engine
 #   hack/install-deps.sh units      for the unit tests
-#   hack/install-deps.sh readers    for `make test-readers`
 #   hack/install-deps.sh bench      for `make bench-load`
 #   hack/install-deps.sh browser    for the tests of pages in a browser
 #   hack/install-deps.sh docs       for `make docs`
@@ -81,22 +80,15 @@ docs=(
   # Called by hack/docs/build.sh.
   "npm npm"
 )
-readers=(
-  # Read reports.
-  "maven mvn"
-  "default-jre-headless java"
-  "gnuplot-nox gnuplot"
-)
 case ${1:-cluster} in
 cluster) wanted=("${cluster[@]}") ;;
 kind) wanted=("${kind[@]}") ;;
 units) wanted=("${units[@]}") ;;
-readers) wanted=("${readers[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 docs) wanted=("${docs[@]}") ;;
 *)
-  echo "install-deps: unknown set $1: must be cluster, kind, units, readers, bench, browser or docs" >&2
+  echo "install-deps: unknown set $1: must be cluster, kind, units, bench, browser or docs" >&2
   exit 2
   ;;
 esac

@@ -46,7 +46,6 @@ func TestReportFromABucket(t *testing.T) {
 	finished.Status.Artifact.Object = whole(t, directory, "uid-1")
 	server.SetRun(finished)
 	start(t, server, "report", "tomcat", "--whole", "-o", "json").wantEnd(t, exit.Success, `"latency": {`)
-	start(t, server, "report", "tomcat", "--whole", "-o", "hlog").wantEnd(t, exit.Success, "Tag=second,0.000,1.000,1.234,")
 
 	finished.Status.Artifact.Object.Bucket = "file:///does/not/exist"
 	server.SetRun(finished)

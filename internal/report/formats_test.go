@@ -46,12 +46,12 @@ func written(t *testing.T, format string, r *result.Result) string {
 func TestFormatsGolden(t *testing.T) {
 	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "open": opened(), "stages": staged(), "pages": paged(), "seconds": secondly()} {
 		for _, format := range map[string][]string{
-			"tomcat":  {"benchstat", "csv=percentiles", "gnuplot", "hgrm", "hlog", "junit", "markdown"},
+			"tomcat":  {"benchstat", "csv=percentiles", "hgrm", "junit", "markdown"},
 			"failing": {"benchstat", "junit", "markdown", "hgrm=tls"},
-			"open":    {"hgrm", "hgrm=delay", "hlog", "markdown"},
+			"open":    {"hgrm", "hgrm=delay", "markdown"},
 			"stages":  {"markdown", "csv=percentiles"},
 			"pages":   {"markdown"},
-			"seconds": {"csv=series", "gnuplot", "gnuplot=series", "gnuplot=percentiles", "json"},
+			"seconds": {"csv=series", "json"},
 		}[name] {
 			t.Run(name+"."+format, func(t *testing.T) {
 				got := written(t, format, r)
@@ -92,10 +92,10 @@ func TestEveryFormatIsDeterministic(t *testing.T) {
 
 func TestCheckFormat(t *testing.T) {
 	for format, want := range map[string]string{
-		"csv": "", "csv=series": "", "hgrm=tls": "", "hlog": "",
+		"csv": "", "csv=series": "", "hgrm=tls": "", "requests": "",
 		"csv=foo":  `unknown part "foo" of output format csv: use one of levels, percentiles, series`,
 		"json=all": `output format json has no parts: use json instead of "json=all"`,
-		"yaml":     `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|series], gnuplot[=percentiles|requests|series], hgrm[=connect|`,
+		"yaml":     `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|series], hgrm[=connect|`,
 		"":         `unknown output format ""`,
 	} {
 		err := doc.CheckFormat(format, report.Names())
@@ -112,8 +112,7 @@ func TestCheckFormat(t *testing.T) {
 func TestWithoutData(t *testing.T) {
 	for format, want := range map[string]string{
 		"csv": "no levels", "csv=levels": "use csv=series or csv=percentiles", "csv=series": "no series", "csv=percentiles": "no request succeeded",
-		"gnuplot": "no request succeeded", "gnuplot=series": "no series", "gnuplot=requests": "no request succeeded",
-		"hgrm": "no successful request has the phase total", "hgrm=tls": "the phase tls", "hlog": "no request succeeded",
+		"hgrm": "no successful request has the phase total", "hgrm=tls": "the phase tls", "requests": "no request succeeded",
 	} {
 		if err := report.Write(io.Discard, format, nothing()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", format, err, want)
@@ -303,7 +302,7 @@ func TestSiege(t *testing.T) {
 func TestSampledRequests(t *testing.T) {
 	r := secondly()
 	var lines [][]string
-	for _, line := range strings.Split(strings.TrimSpace(written(t, "gnuplot=requests", r)), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(written(t, "requests", r)), "\n") {
 		if !strings.HasPrefix(line, "#") {
 			lines = append(lines, strings.Split(line, "\t"))
 		}

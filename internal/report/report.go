@@ -13,9 +13,8 @@ var (
 	reports = withPhases(doc.Formats[*result.Result]{
 		"benchstat": writeBenchstat,
 		"csv":       writeLevelsCSV, "csv=levels": writeLevelsCSV, "csv=percentiles": writePercentilesCSV, "csv=series": writeSeriesCSV,
-		"gnuplot": writeGnuplot, "gnuplot=percentiles": writePercentilesData, "gnuplot=requests": writeRequestsData, "gnuplot=series": writeSeriesData,
-		"hgrm": writePercentileDistribution(result.Total), "hlog": writeHistogramLog,
-		"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "text": writeText,
+		"hgrm": writePercentileDistribution(result.Total), "json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown,
+		"requests": writeSampledRequests, "text": writeText,
 	}, "hgrm", writePercentileDistribution)
 	tables = doc.Formats[[]Row]{
 		"benchstat": writeTableBenchstat, "csv": writeTableCSV, "json": writeTableJSON, "junit": writeTableJUnit,

@@ -172,7 +172,7 @@ func poison(v reflect.Value) {
 
 func TestUnknownFormat(t *testing.T) {
 	err := report.Write(&bytes.Buffer{}, "yaml", tomcat())
-	if err == nil || !strings.Contains(err.Error(), "json, junit, markdown, text") {
+	if err == nil || !strings.Contains(err.Error(), "json, junit, markdown, requests, text") {
 		t.Errorf("error %v, want one that names the formats", err)
 	}
 }

@@ -38,7 +38,7 @@ func TestReadComment(t *testing.T) {
 		"#   kubectl apply -f a.yaml",
 		"#   kubectl assay watch benchmark/a",
 		"#   kubectl assay table benchmark/a --pivot x,y    # Table A",
-		"#   kubectl assay report b -o gnuplot=requests > ../b.dat",
+		"#   kubectl assay report b -o requests > ../b.dat",
 		"#",
 		"# What follows.",
 		"kind: A",
@@ -51,7 +51,7 @@ func TestReadComment(t *testing.T) {
 	for _, c := range f.commands {
 		got = append(got, c.String())
 	}
-	want := []string{"kubectl assay table benchmark/a --pivot x,y", "kubectl assay report b -o gnuplot=requests > b.dat"}
+	want := []string{"kubectl assay table benchmark/a --pivot x,y", "kubectl assay report b -o requests > b.dat"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("commands, -want +got:\n%s", diff)
 	}

@@ -42,13 +42,8 @@ Output formats of a run:
   csv=series         each second
   csv=percentiles    percentiles of each phase, of all clients and of each
   hgrm[=PHASE]       HdrHistogram's percentile distribution of total times or a phase
-  hlog               HdrHistogram's log with all histograms of the result
-  gnuplot            a script with its data, for "| gnuplot > report.svg"; with
-                     --directory a script and data files
-  gnuplot=series, gnuplot=percentiles, gnuplot=requests
-                     data for scripts of your own; requests is a list like that of
-                     "ab -g", sampled from the histograms
   junit              a test case for each finding and threshold, for pipelines
+  requests           a list of requests like that of "ab -g", sampled from the histograms
   script             the files that handleSummary() of a k6 script returned, with
                      --directory
   benchstat          Go's benchmark format, for benchstat
@@ -82,10 +77,6 @@ const example = `  # The report of a run, as text
   kubectl assay report stages -o csv
   kubectl assay report tomcat-nio -o csv=series > series.csv
 
-  # Charts by gnuplot
-  kubectl assay report tomcat-nio -o gnuplot | gnuplot > report.svg
-  kubectl assay report tomcat-nio -o gnuplot --directory tomcat-nio
-
   # The files that handleSummary() of a k6 script returned
   kubectl assay report shop -o script --directory shop
 
@@ -95,7 +86,7 @@ const example = `  # The report of a run, as text
   benchstat -col /connector nio.txt apr.txt
 
   # The whole result from the run's bucket: each second's histogram
-  kubectl assay report tomcat-nio --whole -o hlog > tomcat-nio.hlog
+  kubectl assay report tomcat-nio --whole -o json > tomcat-nio.json
 
   # The last completed round of a Benchmark, as text or for a pull request
   kubectl assay report benchmark/connectors
@@ -167,7 +158,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundpage.Formats.Names()...))))
 	cluster.OutputFlag(cmd, &format, all, doc.Usage(runFormats())+"; of a round: "+doc.Usage(roundpage.Formats.Names()))
-	cmd.Flags().StringVar(&directory, "directory", "", "with -o gnuplot or -o script: write the files into this directory")
+	cmd.Flags().StringVar(&directory, "directory", "", "with -o script: write the files into this directory")
 	cmd.Flags().BoolVar(&plot, "plot", false, "with -o text: draw the percentile curve of a run below its report, in braille characters")
 	cmd.Flags().BoolVar(&from.whole, "whole", false, "read the whole result of a run from its bucket, with your own credentials")
 	cmd.Flags().StringVar(&from.bucket, "bucket", "", "with --whole: URL by which you reach the bucket, such as s3://my-bucket?region=eu-central-1; that in the run's status if not set")

@@ -10,21 +10,16 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-const (
-	// filesFormat is the format that can be several files.
-	filesFormat = "gnuplot"
-	// scriptFormat is the format of the files that handleSummary() of a k6 script returned.
-	scriptFormat = "script"
-)
+// scriptFormat is the format of the files that handleSummary() of a k6 script returned.
+const scriptFormat = "script"
 
 // checkDirectory returns an error if a directory is given for a report that is one file.
 func checkDirectory(directory string, kind *cluster.Kind, format string) error {
-	if directory != "" && (format != filesFormat && format != scriptFormat || kind != cluster.BenchmarkRun) {
-		return exit.Errorf(exit.Unknown, "--directory needs the report of a run with -o %s or -o %s", filesFormat, scriptFormat)
+	if directory != "" && (format != scriptFormat || kind != cluster.BenchmarkRun) {
+		return exit.Errorf(exit.Unknown, "--directory needs the report of a run with -o %s", scriptFormat)
 	}
 	if directory == "" && format == scriptFormat {
 		return exit.Errorf(exit.Unknown, "-o %s needs --directory, into which the files of handleSummary() are written", scriptFormat)
@@ -78,26 +73,4 @@ func writeInto(root *os.Root, name string, content []byte) error {
 		}
 	}
 	return root.WriteFile(filepath.FromSlash(name), content, 0o644)
-}
-
-// writeFiles writes the files of a report into a directory, which it creates if there is none, and prints their paths.
-// It replaces files of an earlier report.
-func writeFiles(directory string, r *result.Result, out io.Writer) error {
-	files, err := report.GnuplotFiles(r)
-	if err != nil {
-		return fmt.Errorf("write as %s: %w", filesFormat, err)
-	}
-	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return err
-	}
-	for _, f := range files {
-		path := filepath.Join(directory, f.Name)
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(out, path); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -86,9 +86,6 @@ func write(ctx context.Context, c *cluster.Cluster, name string, from source, fo
 	if format == scriptFormat {
 		return writeScriptFiles(directory, r, out)
 	}
-	if directory != "" {
-		return writeFiles(directory, r, out)
-	}
 	if err := report.Write(out, format, r); err != nil || !plot {
 		return err
 	}

@@ -16,23 +16,23 @@ import (
 // maxSampledRequests is the number of lines of a list of requests.
 const maxSampledRequests = 1000
 
-// requestsDataHeader says what the list is. gnuplot skips lines that begin with #.
-const requestsDataHeader = `# Sampled, not recorded: %d lines for %d successful requests. A line is not a request.
+// sampledRequestsHeader says what the list is. gnuplot, for which "ab -g" writes its list, skips lines that begin with #.
+const sampledRequestsHeader = `# Sampled, not recorded: %d lines for %d successful requests. A line is not a request.
 # ctime, dtime, ttime and wait (ms) are each sampled at the same rank of its own merged distribution (connect
 # without the TLS handshake, processing, total, waiting): they don't add up. starttime is a second of the series;
 # seconds with longer times have the lines with longer times. As in the file of "ab -g", lines are in the order of ttime.
 `
 
-// writeRequestsData writes a list of requests as "ab -g" does (output_results in support/ab.c of Apache httpd 2.4), sampled
+// writeSampledRequests writes a list of requests as "ab -g" does (output_results in support/ab.c of Apache httpd 2.4), sampled
 // from the histograms and the series: Assay doesn't record single requests.
-func writeRequestsData(w io.Writer, r *result.Result) error {
+func writeSampledRequests(w io.Writer, r *result.Result) error {
 	total := r.Merged.Latencies.Get(result.Total)
 	if total.Count() == 0 {
 		return errNoLatencies
 	}
 	var b bytes.Buffer
 	lines := sampledRequests(r)
-	fmt.Fprintf(&b, requestsDataHeader, len(lines), total.Count())
+	fmt.Fprintf(&b, sampledRequestsHeader, len(lines), total.Count())
 	fmt.Fprint(&b, "starttime\tseconds\tctime\tdtime\tttime\twait\n")
 	for _, l := range lines {
 		at := l.start.UTC()

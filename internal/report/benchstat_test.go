@@ -1,4 +1,4 @@
-package readers
+package report_test
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestBenchstatComparesRuns(t *testing.T) {
 	for name, slower := range map[string]float64{"nio.txt": 1, "apr.txt": 1.2} {
 		var rows []report.Row
 		for n := range 10 {
-			r := measured("server")
+			r := tomcat()
 			r.Findings = nil
 			row := report.NewRow(strings.TrimSuffix(name, ".txt"), r)
 			row.Merged.RequestsPerSecond = (1000 + float64(n)) / slower
@@ -62,7 +62,7 @@ func TestBenchstatComparesRuns(t *testing.T) {
 
 // TestBenchstatReadsRounds compares the cells of the golden report of a round, whose runs are repetitions.
 func TestBenchstatReadsRounds(t *testing.T) {
-	golden, err := os.ReadFile("../../internal/report/round/testdata/connectors.benchstat.golden")
+	golden, err := os.ReadFile("round/testdata/connectors.benchstat.golden")
 	if err != nil {
 		t.Fatal(err)
 	}
