@@ -149,6 +149,48 @@ type Progress struct {
 	// remainingSeconds is an estimate of how long the state will still last, in seconds.
 	// +optional
 	RemainingSeconds *int64 `json:"remainingSeconds,omitempty"`
+
+	// window has the figures of the last seconds of the measurement, while that lasts. It is written every
+	// few seconds, and begins where the one before it ended.
+	// +optional
+	Window *ProgressWindow `json:"window,omitempty"`
+}
+
+// ProgressWindow has the figures of whole seconds of a measurement that all clients have sent.
+type ProgressWindow struct {
+	// second is the first second of the window since the start of the measurement.
+	// +optional
+	Second *int64 `json:"second,omitempty"`
+
+	// seconds is the length of the window in seconds.
+	// +optional
+	Seconds *int64 `json:"seconds,omitempty"`
+
+	// requests is the number of completed requests, over all clients.
+	// +optional
+	Requests *int64 `json:"requests,omitempty"`
+
+	// errors is the number of requests that failed.
+	// +optional
+	Errors *int64 `json:"errors,omitempty"`
+
+	// p50Microseconds is the median of the total times of successful requests over all clients, in microseconds. It is
+	// omitted if no request succeeded.
+	// +optional
+	P50Microseconds *int64 `json:"p50Microseconds,omitempty"`
+
+	// p99Microseconds is their 99th percentile, in microseconds.
+	// +optional
+	P99Microseconds *int64 `json:"p99Microseconds,omitempty"`
+
+	// targetCPUPercent is the CPU time of the server's container in percent of its CPU limit. It is omitted if it is
+	// unknown, as of a target that Assay doesn't start.
+	// +optional
+	TargetCPUPercent *int32 `json:"targetCPUPercent,omitempty"`
+
+	// clientCPUPercent is the CPU time of all clients in percent of the sum of their CPU limits.
+	// +optional
+	ClientCPUPercent *int32 `json:"clientCPUPercent,omitempty"`
 }
 
 // RunState is a state of a run: a reason of the condition Succeeded while it is

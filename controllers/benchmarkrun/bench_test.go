@@ -52,6 +52,9 @@ func (f *fakeSessions) Observe(string) session.Observation {
 }
 func (f *fakeSessions) Now() int64                         { return f.clock.Now().UnixMicro() }
 func (f *fakeSessions) Passed(string, int) []result.Second { return f.passed }
+
+// Window implements Sessions. It has no seconds.
+func (f *fakeSessions) Window(string, int, int64) result.Second { return result.Second{} }
 func (f *fakeSessions) TargetUsage(string, int64, int64) result.TargetUsage {
 	return result.TargetUsage{Server: &result.Used{UserCPU: 1_000_000}}
 }

@@ -110,7 +110,11 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 		o.Windows = r.Sessions.Windows(uid, replicas, loadplan.Steady(w.Steady))
 	}
 	if state.IsFinished(br) || !o.Collected(replicas) {
-		if observed.Stops(br) && o.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 {
+		if o.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
+			return
+		}
+		o.Window = r.Sessions.Window(uid, replicas, observed.WindowEnd(br))
+		if observed.Stops(br) {
 			o.Passed = r.Sessions.Passed(uid, replicas)
 		}
 		return

@@ -29,6 +29,7 @@ type Sessions interface {
 	WholeSeconds(run string) []result.Second
 	KeepSeconds(run string)
 	Passed(run string, clients int) []result.Second
+	Window(run string, clients int, from int64) result.Second
 	TargetUsage(run string, from, to int64) result.TargetUsage
 	Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow
 	Watch(run string, watch session.Watch)

@@ -14,6 +14,6 @@
 //	conclusion how a run is concluded: what its result is merged from, its figures and its verdict
 //
 // Here are the decision (decide.go), what it consists of (plan.go, planner.go), and the course of a run: its objects
-// (children.go, certificates.go), its readiness, its load (stages.go, breaking.go, script_abort.go), its result and its
+// (children.go, certificates.go), its readiness, its load (stages.go, window.go, breaking.go, script_abort.go), its result and its
 // verdict (result.go, archive.go, script_summary.go, verdict.go), and its end (cleanup.go, script_teardown.go, reclaim.go).
 package run

@@ -45,8 +45,9 @@ func (p *planner) measure(at int64) {
 	if said := p.abortOnFail(at); said != "" {
 		message += " " + said
 	}
-	p.state(v1alpha1.ReasonMeasuring, message,
-		p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent))
+	progress := p.progress(sessionpb.Stage_STAGE_MEASUREMENT, at, extent)
+	progress.Window = p.window()
+	p.state(v1alpha1.ReasonMeasuring, message, progress)
 	p.requeueIn(progressInterval)
 }
 

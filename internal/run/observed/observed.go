@@ -62,6 +62,9 @@ type Run struct {
 	// Passed holds the seconds of the measurement that all clients have sent, if the load may end at a
 	// breaking point and this is undecided.
 	Passed []result.Second
+	// Window holds the seconds of the measurement that all clients have sent since WindowEnd, as one. It has none
+	// before the first, and when every client has sent its totals.
+	Window result.Second
 	// Series holds the seconds of the measurement, Levels the levels of the load and Steps the steps
 	// between them with the usage of the target in each. They are read only when every client has sent
 	// its totals.

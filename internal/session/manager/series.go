@@ -156,17 +156,11 @@ func (r *run) setTarget(s *result.Second, from, to int64) {
 // passedSeconds returns the entries of the series whose seconds all clients have sent.
 func (r *run) passedSeconds(clients int) []result.Second {
 	r.mu.Lock()
-	if len(r.clients) < clients {
-		r.mu.Unlock()
+	before := r.sentByAll(clients)
+	r.mu.Unlock()
+	if before == 0 {
 		return nil
 	}
-	before := int64(1) << 62
-	for _, p := range r.clients {
-		if p.Totals == nil {
-			before = min(before, p.seconds[sessionpb.Stage_STAGE_MEASUREMENT])
-		}
-	}
-	r.mu.Unlock()
 	all := r.seconds()
 	return slices.DeleteFunc(all, func(s result.Second) bool { return s.Second+s.Seconds > before })
 }
