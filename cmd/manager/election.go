@@ -53,8 +53,8 @@ func (e *election) check() error {
 }
 
 // lock returns the Lease. It calls returned when the API server is back after an outage that was longer
-// than the Lease of this manager, which doesn't lead. annotations are those of leader.Config.
-func (e *election) lock(config *rest.Config, namespace, identity string, annotations func() map[string]string, returned func()) (*leader.Lock, error) {
+// than the Lease of this manager, which doesn't lead.
+func (e *election) lock(config *rest.Config, namespace, identity string, returned func()) (*leader.Lock, error) {
 	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election")
 	config.Timeout = e.deadline / 2
 	leases, err := coordination.NewForConfig(config)
@@ -63,7 +63,7 @@ func (e *election) lock(config *rest.Config, namespace, identity string, annotat
 	}
 	return leader.New(leases, leader.Config{
 		Namespace: namespace, Name: e.lease, Identity: identity,
-		LeaseDuration: e.duration, RenewDeadline: e.deadline, Annotations: annotations, Returned: returned,
+		LeaseDuration: e.duration, RenewDeadline: e.deadline, Returned: returned,
 	}), nil
 }
 

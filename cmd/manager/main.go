@@ -38,7 +38,6 @@ import (
 	"github.com/assay-dev/assay/controllers/leader"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/controllers/sessioncertificate"
-	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/manifest"
 	sessionmanager "github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/manager/limit"
@@ -62,7 +61,6 @@ type options struct {
 	healthAddr  string
 	pprofAddr   string
 	sessionAddr string
-	liveAddr    string
 	// sessionConnections bounds the connections of an address to the session server.
 	sessionConnections int
 	namespace          string
@@ -100,7 +98,6 @@ func parse() *options {
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
 	flag.StringVar(&o.pprofAddr, "pprof-bind-address", "", "Address of Go's profiles, without authentication, such as 127.0.0.1:6060. Empty disables them.")
 	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
-	flag.StringVar(&o.liveAddr, "live-bind-address", fmt.Sprintf("127.0.0.1:%d", live.DefaultPort), "Address on which the leader streams the figures of running measurements to users who may get the run, or 0 to disable that. On the loopback interface of its pod, only forwarded ports reach it.")
 	flag.IntVar(&o.sessionConnections, "session-connections-per-address", limit.MaxConnections, "Largest number of connections to the session server from one IP address.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
 	flag.StringVar(&o.certificate, "session-certificate-source", certificateSelf, "Source of the session server's certificate: Self (issued and renewed by the manager) or Secret (issued by somebody else, such as cert-manager).")
@@ -190,9 +187,8 @@ func run(ctx context.Context, o *options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var lock *leader.Lock
-	var endpoint liveEndpoint
 	if o.election.enabled {
-		if lock, err = o.election.lock(config, o.namespace, o.podName, endpoint.annotations, func() { cancel(errRestart) }); err != nil {
+		if lock, err = o.election.lock(config, o.namespace, o.podName, func() { cancel(errRestart) }); err != nil {
 			return err
 		}
 	}
@@ -209,9 +205,6 @@ func run(ctx context.Context, o *options) error {
 	}
 	apiReader := inNamespaces(apiClient, o.namespaces)
 	certificate := o.certificateSource(apiClient)
-	if err := endpoint.set(o.liveAddr, certificate); err != nil {
-		return err
-	}
 	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), APIReader: apiClient, Source: certificate}
 	clientset, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
 	if err != nil {
@@ -258,7 +251,6 @@ func run(ctx context.Context, o *options) error {
 		func() error { return certificate.SetupWithManager(mgr) },
 		func() error { return trust.SetupWithManager(mgr) },
 		func() error { return mgr.Add(serve) },
-		func() error { return endpoint.add(mgr, clientset, sessions) },
 		func() error {
 			return mgr.Add(lastEnd{apiClient, reconciler.Events, types.NamespacedName{Namespace: o.namespace, Name: o.podName}})
 		},

@@ -25,11 +25,10 @@ var version = "dev"
 
 // options are those of the command line.
 type options struct {
-	url, address                     string
-	apiServer, ca                    string
-	certificate, key                 string
-	operatorNamespace, operatorLease string
-	maxSessions                      int
+	url, address     string
+	apiServer, ca    string
+	certificate, key string
+	maxSessions      int
 }
 
 func main() {
@@ -69,8 +68,6 @@ without a page that is open, after 12 hours, or when the user logs out.`,
 	f.StringVar(&o.ca, "certificate-authority", "", "file with the CA bundle of the API server's certificate; the system's if not set")
 	f.StringVar(&o.certificate, "tls-cert-file", "", "file with the certificate of the pages; without one they are served without TLS, for a proxy that ends it")
 	f.StringVar(&o.key, "tls-private-key-file", "", "file with the key of the certificate")
-	f.StringVar(&o.operatorNamespace, "operator-namespace", "assay-system", "namespace in which the operator is installed")
-	f.StringVar(&o.operatorLease, "operator-lease", "assay-manager", "name of the Lease of the operator's leader")
 	f.IntVar(&o.maxSessions, "max-sessions", 20, "largest number of sessions at a time, each of which keeps the runs that its user may list in memory")
 	cobra.CheckErr(c.MarkFlagRequired("url"))
 	return c
@@ -95,7 +92,7 @@ func (o *options) run(ctx context.Context) error {
 		return errors.New("--tls-cert-file and --tls-private-key-file belong together: set both, or none")
 	}
 	config := &rest.Config{Host: o.apiServer, UserAgent: "assay-ui/" + version, TLSClientConfig: rest.TLSClientConfig{CAFile: o.ca}}
-	portal, err := ui.NewPortal(o.url, ui.NewLogin(config, o.operatorNamespace, o.operatorLease), o.maxSessions)
+	portal, err := ui.NewPortal(o.url, ui.NewLogin(config), o.maxSessions)
 	if err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}

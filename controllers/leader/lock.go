@@ -27,9 +27,6 @@ type Config struct {
 	Namespace, Name, Identity string
 	// LeaseDuration and RenewDeadline are those of the leader election.
 	LeaseDuration, RenewDeadline time.Duration
-	// Annotations are kept on the Lease while this manager leads, with those that are empty removed; nil for none. It is
-	// called before each renewal.
-	Annotations func() map[string]string
 	// Returned is called instead of reading the Lease after a manager that doesn't lead could not
 	// do so for longer than LeaseDuration. Its caches are behind by then.
 	Returned func()
@@ -60,7 +57,7 @@ func (l *Lock) Lost(now time.Time) bool {
 	return !r.written.IsZero() && (r.holder != r.config.Identity || now.Sub(r.written) >= r.config.RenewDeadline)
 }
 
-// recorder notes who holds the Lease, and adds its annotations when it is written.
+// recorder notes who holds the Lease.
 type recorder struct {
 	coordination.LeaseInterface
 	config Config
@@ -99,7 +96,6 @@ func (r *recorder) returned(now time.Time) bool {
 
 // Create creates the Lease and so acquires it.
 func (r *recorder) Create(ctx context.Context, lease *coordinationv1.Lease, options metav1.CreateOptions) (*coordinationv1.Lease, error) {
-	r.annotate(lease)
 	written, err := r.LeaseInterface.Create(ctx, lease, options)
 	if err == nil {
 		r.note(written, time.Now())
@@ -109,7 +105,6 @@ func (r *recorder) Create(ctx context.Context, lease *coordinationv1.Lease, opti
 
 // Update acquires, renews or releases the Lease.
 func (r *recorder) Update(ctx context.Context, lease *coordinationv1.Lease, options metav1.UpdateOptions) (*coordinationv1.Lease, error) {
-	r.annotate(lease)
 	written, err := r.LeaseInterface.Update(ctx, lease, options)
 	if err == nil {
 		r.note(written, time.Now())
@@ -124,18 +119,5 @@ func (r *recorder) note(lease *coordinationv1.Lease, written time.Time) {
 	r.holder = ptr.Deref(lease.Spec.HolderIdentity, "")
 	if !written.IsZero() {
 		r.written = written
-	}
-}
-
-// annotate adds its annotations to a Lease that is about to be written.
-func (r *recorder) annotate(lease *coordinationv1.Lease) {
-	if r.config.Annotations == nil {
-		return
-	}
-	for key, value := range r.config.Annotations() {
-		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, key, value)
-		if value == "" {
-			delete(lease.Annotations, key)
-		}
 	}
 }

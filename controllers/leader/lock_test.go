@@ -97,32 +97,3 @@ func TestACutOffManagerDoesNotLead(t *testing.T) {
 		}
 	}
 }
-
-// TestAnnotations checks that what a leader announces is on the Lease from its acquisition on, follows changes, and is
-// removed by one that has nothing to announce.
-func TestAnnotations(t *testing.T) {
-	cluster := fake.NewClientset()
-	announced := "first"
-	config := Config{Namespace: "ns", Name: "lease", Identity: "pod", LeaseDuration: duration, RenewDeadline: 7 * time.Second}
-	config.Annotations = func() map[string]string { return map[string]string{"endpoint": announced} }
-	m := &managers{t: t, cluster: cluster, Lock: New(cluster.CoordinationV1(), config)}
-	check := func(want string) {
-		t.Helper()
-		lease, err := cluster.CoordinationV1().Leases("ns").Get(t.Context(), "lease", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, has := lease.Annotations["endpoint"]; got != want || has != (want != "") {
-			t.Errorf("annotations %v, want %q", lease.Annotations, want)
-		}
-	}
-	m.renewAll(0)
-	check("first")
-	announced = "second"
-	m.renewAll(1)
-	check("second")
-	announced = ""
-	m.Lock = New(cluster.CoordinationV1(), config)
-	m.renewAll(2)
-	check("")
-}

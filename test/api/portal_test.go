@@ -57,7 +57,7 @@ func TestPortal(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := "http://" + listener.Addr().String()
-	portal, err := ui.NewPortal(address, ui.NewLogin(apiConfig, namespace, "assay-manager"), 10)
+	portal, err := ui.NewPortal(address, ui.NewLogin(apiConfig), 10)
 	if err != nil {
 		t.Fatal(err)
 	}

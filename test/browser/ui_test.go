@@ -21,7 +21,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/ui"
 	"github.com/assay-dev/assay/internal/result"
@@ -29,29 +28,14 @@ import (
 )
 
 // alice is the ui.Login of a cluster with one user.
-type alice struct {
-	cluster client.WithWatch
-	live    ui.Streamer
-}
+type alice struct{ cluster client.WithWatch }
 
 // User implements ui.Login.
 func (alice) User(context.Context, string) (string, error) { return "alice", nil }
 
 // Open implements ui.Login.
 func (a alice) Open(_ context.Context, _, namespace string) (*ui.App, error) {
-	return ui.NewApp(a.cluster, "shop", namespace, a.live), nil
-}
-
-// under is a Streamer of a measurement that is under way.
-type under struct{ update live.Update }
-
-// Follow implements ui.Streamer.
-func (s under) Follow(ctx context.Context, _, _ string, f func(*live.Update) error) error {
-	if err := f(&s.update); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return ctx.Err()
+	return ui.NewApp(a.cluster, "shop", namespace), nil
 }
 
 // uiRun returns a run of namespace shop whose number says in which state it is.
@@ -74,6 +58,10 @@ func uiRun(number int) *v1alpha1.BenchmarkRun {
 		run.Status.Progress = &v1alpha1.Progress{
 			State: v1alpha1.ReasonMeasuring, Percent: ptr.To(int32(40)), RemainingSeconds: ptr.To(int64(36)),
 			Requests: ptr.To(int64(890)), Errors: ptr.To(int64(10)), RequestsPerSecond: "40",
+			Window: &v1alpha1.ProgressWindow{
+				Second: ptr.To(int64(20)), Seconds: ptr.To(int64(2)), Requests: ptr.To(int64(81)), Errors: ptr.To(int64(1)),
+				P50Microseconds: ptr.To(int64(5520)), P99Microseconds: ptr.To(int64(93_800)), TargetCPUPercent: ptr.To(int32(53)), ClientCPUPercent: ptr.To(int32(12)),
+			},
 		}
 		run.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(time.Now().Add(-24 * time.Second)))
 	case v1alpha1.VerdictError:
@@ -140,17 +128,13 @@ func serveUI(tb testing.TB, n int) string {
 		objects = append(objects, run)
 	}
 	objects = append(objects, uiBenchmark()...)
-	update := live.Update{UID: "uid-cart-0000", State: v1alpha1.ReasonMeasuring, Start: second, Clients: 2, Connected: 2, Seconds: clean().Series}
-	update.Now = update.Start + update.Passed()*second + 400_000
-	update.Findings = []live.Finding{{Finding: result.Finding{Reason: "ClientThrottled", Severity: result.Warns, Message: "Client 1 was CPU-throttled for 3% of the time."}, Second: 4}}
-	update.Counts, update.Latency = clean().Merged.Counts, ptr.To(clean().Merged.Latencies.Get(result.Total).Summarize(0))
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	address := "http://" + listener.Addr().String()
-	portal, err := ui.NewPortal(address, alice{c, under{update}}, 100)
+	portal, err := ui.NewPortal(address, alice{c}, 100)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -255,7 +239,7 @@ var uiPages = []struct{ name, path, complete string }{
 	{"list", "/", `document.querySelectorAll('#rows > tr').length > 0`},
 	{"list-filtered", "/?verdict=Passed&q=cart", `document.querySelectorAll('#rows > tr').length > 0`},
 	{"list-nothing", "/?q=nowhere", `document.body.innerText.includes('match')`},
-	{"run-measuring", "/runs/shop/cart-0000", `document.querySelector('#plots svg .s-throughput') !== null && document.querySelector('#findings li') !== null`},
+	{"run-measuring", "/runs/shop/cart-0000", `document.querySelector('#plots svg .s-throughput') !== null`},
 	{"run-report", "/runs/shop/cart-0001", `document.querySelector('iframe.report') !== null`},
 	{"run-failed", "/runs/shop/cart-0004", `document.querySelector('#head') !== null`},
 	{"compare", "/compare?" + url.Values{"run": {"shop/cart-0001", "shop/cart-0002"}}.Encode(), `document.querySelector('iframe.report') !== null`},

@@ -80,7 +80,7 @@ release of the same name may serve others.
 
 {{/*
 The manager's rules, of the generated ones, for resources in namespaces or for those in none. The argument is a
-list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics and live figures need subjectaccessreviews, and only networkPolicies.runs needs networkpolicies.
+list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics need subjectaccessreviews, and only networkPolicies.runs needs networkpolicies.
 */}}
 {{- define "assay.rules.manager" -}}
 {{- $root := index . 0 }}
@@ -90,7 +90,7 @@ list of the root and "namespaced", "clusterScoped" or "all". Only secure metrics
 {{- $resources := list }}
 {{- range .resources }}
 {{- $fits := or (eq $scope "all") (eq (has . $unscoped) (eq $scope "clusterScoped")) }}
-{{- $scrapers := or (ne . "subjectaccessreviews") $root.Values.live.enabled (and $root.Values.metrics.enabled $root.Values.metrics.secure) }}
+{{- $scrapers := or (ne . "subjectaccessreviews") (and $root.Values.metrics.enabled $root.Values.metrics.secure) }}
 {{- $policies := or (ne . "networkpolicies") $root.Values.networkPolicies.runs }}
 {{- if and $fits $scrapers $policies }}
 {{- $resources = append $resources . }}

@@ -190,24 +190,6 @@
   - get
 {{- end }}
 
-{{- define "assay.rules.Role.live-viewer" -}}
-- apiGroups:
-  - coordination.k8s.io
-  resourceNames:
-  - assay-manager
-  resources:
-  - leases
-  verbs:
-  - get
-- apiGroups:
-  - ""
-  resources:
-  - pods/portforward
-  verbs:
-  - create
-  - get
-{{- end }}
-
 {{- define "assay.rules.ClusterRole.metrics-reader" -}}
 - nonResourceURLs:
   - /metrics

@@ -284,14 +284,7 @@ func (s *App) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
 		return reference.Number
 	}
 	before, uid := completed(b), b.UID
-	var merged <-chan struct{}
-	changes := func() <-chan struct{} {
-		if merged == nil || closed(merged) {
-			merged = either(r.Context(), s.runs.wait(), s.benchmarks.wait())
-		}
-		return merged
-	}
-	s.watch(w, r, changes, func() *event {
+	s.watch(w, r, s.runs, s.benchmarks, func() *event {
 		current, ok := object[*v1alpha1.Benchmark](s.benchmarks, b.Namespace, b.Name)
 		if !ok && !s.benchmarks.contact().synced {
 			return &event{Parts: s.noticePart(s.benchmarks)}

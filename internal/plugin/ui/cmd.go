@@ -14,7 +14,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
-	"github.com/assay-dev/assay/internal/plugin/live"
 )
 
 const long = `Show runs and Benchmarks in a browser.
@@ -28,13 +27,8 @@ A list shows all runs of the namespace, or of all with --all-namespaces, with fi
 are part of the URL. The page of a run shows its progress and then its report; tick two
 runs to compare them. New runs are checked by the API server before they start.
 
-While a run measures, its page shows percentiles over all clients, errors, CPU of target
-and clients, and findings, each second, from the leader of the operator. That needs these
-rights in the operator's namespace, which the Role with live-viewer in its name has:
-  get leases             to find the leader
-  create pods/portforward  to reach it, as "kubectl port-forward" does
-and the right to get the run. Without them the page shows what the status says, every few
-seconds and without percentiles, and the reason.
+While a run measures, its page shows throughput, percentiles over all clients, errors and
+CPU of target and clients every few seconds, as its status has them.
 
 Exit codes:
   0  the command was stopped
@@ -46,16 +40,12 @@ const example = `  # The runs of the current namespace
   # Those of all namespaces, on a fixed port
   kubectl assay ui --all-namespaces --port 8017
 
-  # With an operator that was installed as release "perf" in namespace "tools"
-  kubectl assay ui --operator-namespace tools --operator-lease perf-assay-manager
-
   # On another machine: forward the port, and open the URL here
   ssh -L 8017:127.0.0.1:8017 build kubectl assay ui --port 8017`
 
 type options struct {
-	port                             int
-	everywhere                       bool
-	operatorNamespace, operatorLease string
+	port       int
+	everywhere bool
 }
 
 // NewCommand returns the command.
@@ -72,8 +62,6 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	}
 	cmd.Flags().IntVar(&o.port, "port", 0, "port on 127.0.0.1; a free one if not set")
 	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "show the runs and Benchmarks of all namespaces")
-	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "assay-system", "namespace in which the operator is installed")
-	cmd.Flags().StringVar(&o.operatorLease, "operator-lease", "assay-manager", "name of the Lease of the operator's leader: NAME-manager, where NAME is that of a Helm release, followed by -assay unless it contains it")
 	return cmd
 }
 
@@ -85,15 +73,6 @@ func (o *options) run(ctx context.Context, flags *genericclioptions.ConfigFlags,
 	if err != nil {
 		return err
 	}
-	config, err := flags.ToRESTConfig()
-	if err != nil {
-		return fmt.Errorf("read kubeconfig: %w", err)
-	}
-	source, err := live.New(config, o.operatorNamespace, o.operatorLease)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
 	if err != nil {
 		return exit.Errorf(exit.Unknown, "cannot listen: %w", err)
@@ -102,7 +81,7 @@ func (o *options) run(ctx context.Context, flags *genericclioptions.ConfigFlags,
 	if o.everywhere {
 		scope = ""
 	}
-	s, guard := NewApp(c, c.Namespace, scope, source), newGuard(listener.Addr())
+	s, guard := NewApp(c, c.Namespace, scope), newGuard(listener.Addr())
 	s.watchCluster(ctx)
 	if _, err := fmt.Fprintf(streams.Out, "Open %s\nStop with Ctrl+C.\n", guard.url()); err != nil {
 		return err

@@ -65,14 +65,14 @@ func (s *stream) send(e *event) error {
 	return s.out.Flush()
 }
 
-// watch sends the events of a page: now, at each change of one of the channels, but not more often than maxRate, and every
-// heartbeat.
-func (s *App) watch(w http.ResponseWriter, r *http.Request, changes func() <-chan struct{}, next func() *event) {
+// watch sends the events of a page: now, at each change of one of two stores, which may be the same, but not more often than
+// maxRate, and every heartbeat.
+func (s *App) watch(w http.ResponseWriter, r *http.Request, one, other *store, next func() *event) {
 	to := newStream(w)
 	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
 	for {
-		changed := changes()
+		changed, also := one.wait(), other.wait()
 		e := next()
 		if to.send(e) != nil || e.Reload {
 			return
@@ -81,13 +81,15 @@ func (s *App) watch(w http.ResponseWriter, r *http.Request, changes func() <-cha
 		select {
 		case <-r.Context().Done():
 			return
-		case <-changed:
-			select {
-			case <-r.Context().Done():
-				return
-			case <-time.After(maxRate):
-			}
 		case <-timer.C:
+			continue
+		case <-changed:
+		case <-also:
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(maxRate):
 		}
 	}
 }

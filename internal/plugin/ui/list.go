@@ -239,7 +239,7 @@ func (s *App) list(w http.ResponseWriter, r *http.Request) {
 func (s *App) listEvents(w http.ResponseWriter, r *http.Request) {
 	f := filterOf(r.URL.Query())
 	var shown map[string]string
-	s.watch(w, r, s.runs.wait, func() *event {
+	s.watch(w, r, s.runs, s.runs, func() *event {
 		rows, _ := s.rows(f)
 		e := &event{Parts: s.noticePart(s.runs), Rows: map[string]string{}}
 		current := make(map[string]string, len(rows))

@@ -1,142 +1,170 @@
 package ui
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/k6metric"
-	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// measured returns the state of a measurement after some seconds.
-func measured(seconds int64) *live.Update {
-	u := &live.Update{UID: "uid-demo", State: v1alpha1.ReasonMeasuring, Start: 1_000_000, Clients: 2, Connected: 2}
-	total := result.NewHistogram()
-	for s := range seconds {
-		u.Seconds = append(u.Seconds, result.Second{Second: s, Seconds: 1, Requests: 400 + s, P50: 5520, P90: 20_000, P99: 93_800, Max: 795_000, ClientCPU: 500_000, ServerCPU: 530_000})
-		u.Counts.Requests += 400 + s
-		total.Record(5520)
+// window gives a run's status the window of two seconds that begins at a second, in which a server used half of its CPU.
+func window(run *v1alpha1.BenchmarkRun, second, requests int64) *v1alpha1.BenchmarkRun {
+	run.Status.Progress.Window = &v1alpha1.ProgressWindow{
+		Second: ptr.To(second), Seconds: ptr.To(int64(2)), Requests: ptr.To(requests), Errors: ptr.To(int64(0)),
+		P50Microseconds: ptr.To(int64(5520)), P99Microseconds: ptr.To(int64(93_800)), TargetCPUPercent: ptr.To(int32(53)), ClientCPUPercent: ptr.To(int32(25)),
 	}
-	summary := total.Summarize(0)
-	u.Latency = &summary
-	u.Now = u.Start + seconds*1_000_000 + 1_400_000
-	return u
+	return run
 }
 
-// TestLive checks that a page follows the leader's stream, falls back to the status when that ends, and goes on with the next
-// leader's from where it is then; a browser that connects again gets all of it at once; and the end leads to the report.
+// TestLive checks that a page follows the windows of the status; a browser that connects again, and a page that is opened
+// later, have all of them; and the end leads to the report.
 func TestLive(t *testing.T) {
 	s := newSite(t, interceptor.Funcs{}, newRun("demo")).synced()
-	if _, body := s.get("/runs/shop/demo"); !strings.Contains(body, `data-events="/runs/shop/demo/events"`) || !strings.Contains(body, "No findings so far") {
+	if _, body := s.get("/runs/shop/demo"); !strings.Contains(body, `data-events="/runs/shop/demo/events"`) || !strings.Contains(body, "4,510") {
 		t.Error(body)
 	}
 	page := s.events("/runs/shop/demo/events")
-	s.live.put(measured(3))
-	page.has("figures", "402")
-	for id, text := range map[string]string{"plots": "p99 93.8", "figures": "1.4\u202fs behind"} {
+	put := func(second, requests int64) {
+		t.Helper()
+		if err := s.cluster.Update(t.Context(), window(s.stored("demo"), second, requests)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(0, 800)
+	page.has("figures", "<dd>400</dd>")
+	for id, text := range map[string]string{"plots": "p99 93.8", "figures": "Figures are of the seconds from 0s to 2s."} {
 		if !strings.Contains(page.parts[id], text) {
 			t.Errorf("part %s lacks %q: %s", id, text, page.parts[id])
 		}
 	}
-	failing := measured(4)
-	failing.Findings = []live.Finding{{Finding: result.Finding{Reason: "ErrorsDominate", Severity: result.Invalidates, Message: "12% <failed>."}, Second: 3}}
-	s.live.put(failing)
-	page.has("findings", "ErrorsDominate")
-	if html := page.parts["findings"]; !strings.Contains(html, "since 3s") || !strings.Contains(html, "12% &lt;failed&gt;.") {
-		t.Error(html)
-	}
-	if strings.Contains(page.parts["script"], "<table") {
-		t.Errorf("metrics of no script: %s", page.parts["script"])
-	}
-	scripted := measured(5)
-	scripted.Script = &live.Script{Clients: 2, Omitted: 3, Metrics: []k6metric.Summary{{Name: "<b>sold", Kind: k6metric.Counter, Samples: 7, Sum: 12}}}
-	s.live.put(scripted)
-	page.has("script", "&lt;b&gt;sold")
-	for _, want := range []string{"<td>12</td>", "3 more metrics"} {
-		if !strings.Contains(page.parts["script"], want) {
-			t.Errorf("metrics of the script lack %q: %s", want, page.parts["script"])
+	for _, want := range []string{"5.52", "93.8", "<dd>53", "<dd>25", "p99 service time"} {
+		if !strings.Contains(page.parts["figures"], want) {
+			t.Errorf("no %q in %s", want, page.parts["figures"])
 		}
 	}
-	s.live.end(errors.New("the leader has changed"))
-	page.has("figures", "From the status")
-	if html := page.parts["figures"]; !strings.Contains(html, "The leader has changed.") {
-		t.Error(html)
-	}
-	s.live.put(measured(7))
-	page.until(func(_ *event, parts map[string]string) bool {
-		return strings.Contains(parts["figures"], "406") && !strings.Contains(parts["figures"], "From the status")
-	})
+	put(2, 1200)
+	page.has("figures", "<dd>600</dd>")
 	again := s.events("/runs/shop/demo/events")
-	again.has("figures", "406")
+	again.has("plots", "requests/s 600")
+	if got := s.server.windows.get("uid-demo"); len(got) != 2 || got[0].Second != 0 || got[1].Second != 2 {
+		t.Errorf("windows %+v", got)
+	}
+	if _, body := s.get("/runs/shop/demo"); !strings.Contains(body, "requests/s 600") || strings.Contains(body, "these pages were not open yet") {
+		t.Error(body)
+	}
 	run := s.stored("demo")
 	finish(run, v1alpha1.VerdictPassed)
 	if err := s.cluster.Update(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	page.until(func(e *event, _ map[string]string) bool { return e.Reload })
+	if got := s.server.windows.get("uid-demo"); len(got) != 0 {
+		t.Errorf("%d windows of a run that has finished", len(got))
+	}
 }
 
-// TestFallback checks that without a stream the status makes the plot of the throughput, and that nothing is made up.
-func TestFallback(t *testing.T) {
+// TestWindows checks which windows are kept, and that those of many and of long measurements are bounded.
+func TestWindows(t *testing.T) {
+	var w windows
+	run := newRun("demo")
+	w.see(run)
+	for _, second := range []int64{4, 4, 2, 6} { // the same again, and one from before
+		w.see(window(run, second, 10))
+	}
+	run.Status.Progress.Window = &v1alpha1.ProgressWindow{Second: ptr.To(int64(8)), Seconds: ptr.To(int64(-1))}
+	w.see(run)
+	if got := w.get(run.UID); len(got) != 2 || got[0].Second != 4 || got[1].Second != 6 {
+		t.Errorf("%+v", got)
+	}
+	for second := range int64(2 * maxWindows) {
+		w.see(window(run, 8+2*second, 10))
+	}
+	if got := w.get(run.UID); len(got) != maxWindows || got[maxWindows-1].Second != 6+4*maxWindows {
+		t.Errorf("%d windows up to second %d", len(got), got[len(got)-1].Second)
+	}
+	for i := range 2 * maxMeasured {
+		w.see(window(newRun(fmt.Sprint(i)), 0, 10))
+	}
+	if len(w.of) != maxMeasured {
+		t.Errorf("windows of %d runs", len(w.of))
+	}
+}
+
+// TestUnknown checks that nothing is made up that the status doesn't have.
+func TestUnknown(t *testing.T) {
 	run := newRun("demo")
 	v := newLiveView(run)
-	at := run.Status.MeasurementTime.Time
-	for second := range int64(3) {
-		v.add(nil, run, at.Add(secondsOf(2*second+1)))
+	if p := v.page(run, nil); len(p.Plots) != 0 || len(p.Figures) != 3 || p.Percent != "10%" || p.Of != "" {
+		t.Errorf("without a window: %+v", p)
 	}
-	p := v.page(run)
-	if len(v.polled) != 3 || v.polled[0].Second != 1 || v.polled[0].Seconds != 2 || v.polled[0].Requests != 9020 {
-		t.Errorf("points %+v", v.polled)
+	run.Status.Progress.Window = &v1alpha1.ProgressWindow{Second: ptr.To(int64(10)), Seconds: ptr.To(int64(2)), Requests: ptr.To(int64(8))}
+	s, ok := windowOf(run)
+	if !ok {
+		t.Fatal("there is no window")
 	}
-	rates := v.timeline(v.polled).Panel(chart.PanelThroughput)
-	if len(p.Plots) == 0 || rates.Empty != "" || rates.Lines[0].Values[0] != 4510 || rates.Lines[0].Name != "requests/s 4,510" {
-		t.Errorf("throughput %+v", rates)
-	}
-	for _, id := range []string{chart.PanelLatency, chart.PanelErrors, chart.PanelCPU, chart.PanelClientCPU} {
-		if l := v.timeline(v.polled).Panel(id); l.Empty == "" || len(l.Lines) > 0 {
-			t.Errorf("there are figures of which the status knows nothing: %+v", l)
+	p := v.page(run, []result.Second{s})
+	for i, want := range []string{"4.00", none, none, none, none} {
+		if p.Figures[i].Value != want {
+			t.Errorf("%+v, want %s", p.Figures[i], want)
 		}
 	}
-	if p.Percent != "10%" || p.Behind != "" {
-		t.Errorf("%+v", p)
+	if p.Late != "10s" {
+		t.Errorf("points from %q on", p.Late)
+	}
+	timeline := v.timeline([]result.Second{s}, 7)
+	for id, empty := range map[string]bool{chart.PanelThroughput: false, chart.PanelLatency: true, chart.PanelErrors: true, chart.PanelCPU: true, chart.PanelClientCPU: true} {
+		if l := timeline.Panel(id); (l.Empty != "") != empty || (len(l.Lines) > 0) == empty {
+			t.Errorf("%s: %+v", id, l)
+		}
+	}
+	if got := timeline.Panel(chart.PanelErrors).Empty; got != "7 so far" {
+		t.Errorf("errors: %q", got)
 	}
 }
 
-// TestPlots checks gaps, scales that only grow, and findings.
+// TestPlots checks gaps, and scales that only grow.
 func TestPlots(t *testing.T) {
 	run := newRun("demo")
 	v := newLiveView(run)
-	u := measured(10)
-	u.Seconds = append(u.Seconds[:4:4], u.Seconds[6:]...)
-	u.Seconds[7].Requests, u.Seconds[7].Errors = 90_000, 90_000
-	u.Findings = []live.Finding{{Second: 6}}
-	v.add(u, run, run.Status.MeasurementTime.Time)
-	timeline := v.timeline(u.Seconds)
+	var seen []result.Second
+	for second := range int64(10) {
+		s, _ := windowOf(window(run, 2*second, 800))
+		seen = append(seen, s)
+	}
+	seen = append(seen[:4:4], seen[6:]...)
+	seen[7].Requests, seen[7].Errors = 180_000, 180_000
+	timeline := v.timeline(seen, 180_000)
 	for _, id := range []string{chart.PanelThroughput, chart.PanelLatency, chart.PanelCPU, chart.PanelClientCPU} {
 		values := timeline.Panel(id).Lines[0].Values
 		if len(values) != 9 || !math.IsNaN(values[4]) || math.IsNaN(values[3]) || math.IsNaN(values[5]) {
 			t.Errorf("%s has the values %v, want a gap at the fifth", id, values)
 		}
 	}
-	if timeline.End != 60 || timeline.Times[4] != 4 || timeline.Times[5] != 6 || len(timeline.Marks) != 1 || timeline.Marks[0].At != 6 || timeline.Marks[0].Number != 1 {
+	if got := timeline.Panel(chart.PanelCPU).Lines[0].Values[0]; got != 53 {
+		t.Errorf("CPU %v%%", got)
+	}
+	if n := len(timeline.Panel(chart.PanelLatency).Lines); n != 2 {
+		t.Errorf("%d lines of latency, want those of the two percentiles", n)
+	}
+	if timeline.End != 60 || timeline.Times[4] != 8 || timeline.Times[5] != 12 {
 		t.Errorf("%+v", timeline)
 	}
 	_, high := timeline.Panel(chart.PanelErrors).Range()
 	if high != 90_000 {
 		t.Errorf("errors up to %v", high)
 	}
-	later := measured(2)
-	later.Counts.Errors[result.ErrorReceive] = 1
-	later.Seconds[1].Errors = 1
-	v.add(later, run, run.Status.MeasurementTime.Time)
-	if _, after := v.timeline(later.Seconds).Panel(chart.PanelErrors).Range(); after != high {
+	seen[7].Errors = 1
+	if _, after := v.timeline(seen, 1).Panel(chart.PanelErrors).Range(); after != high {
 		t.Errorf("the scale has shrunk to %v", after)
+	}
+	if drawn := v.page(run, seen).Plots; len(drawn) != 6 || !strings.Contains(string(drawn[0]), "<svg") {
+		t.Errorf("%d plots", len(drawn))
 	}
 }

@@ -3,30 +3,22 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/loadplan"
-	"github.com/assay-dev/assay/internal/percentile"
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// maxPolled bounds the points that are made from the status.
-const maxPolled = 600
-
 // liveView is what one page shows of a run under way. Its axes only grow.
 type liveView struct {
-	update *live.Update
-	// polled are points made from the status, for want of a stream.
-	polled       []result.Second
-	polledErrors int64 // of all requests so far
-	running      chart.Running
+	running chart.Running
 	// planned is the time that the x axis spans, in seconds.
 	planned int64
 	// declared has what the spec says of the load and of CPU limits.
@@ -62,47 +54,16 @@ func cpuMillis(r *v1alpha1.Resources) int64 {
 	return r.CPU.MilliValue()
 }
 
-// add adds the newest state of the stream, if there is one, or else what the status says.
-func (v *liveView) add(u *live.Update, run *v1alpha1.BenchmarkRun, now time.Time) {
-	v.update = u
-	p, start := run.Status.Progress, run.Status.MeasurementTime
-	if p == nil || p.State != v1alpha1.ReasonMeasuring || start == nil {
-		return
-	}
-	v.polledErrors = ptr.Deref(p.Errors, 0)
-	passed := max(0, int64(now.Sub(start.Time)/time.Second))
-	if _, measurement := loadplan.Extents(&run.Spec); measurement.Seconds == 0 && p.RemainingSeconds != nil {
-		v.planned = max(v.planned, roundTime(passed+*p.RemainingSeconds))
-	}
-	perSecond := int64(0)
-	if _, err := fmt.Sscan(p.RequestsPerSecond, &perSecond); err != nil {
-		return
-	}
-	if n := len(v.polled); n > 0 && v.polled[n-1].Second >= passed || n >= maxPolled {
-		return
-	}
-	point := result.Second{Second: passed, Seconds: 1, Requests: perSecond, P50: -1, P90: -1, P99: -1, Max: -1, ServerCPU: result.Unknown, ClientCPU: result.Unknown}
-	if n := len(v.polled); n > 0 {
-		before := &v.polled[n-1]
-		before.Seconds = passed - before.Second
-		before.Requests *= before.Seconds
-	}
-	v.polled = append(v.polled, point)
-}
-
 // livePage is what a page shows of a run under way.
 type livePage struct {
 	Measuring bool
-	// Figures are those so far. Behind says by how much.
+	// Figures are those of the last window or, before the first one, those of the state so far. Of says which seconds the
+	// window has.
 	Figures []figure
-	Behind  string
-	// Fallback says why there is no stream; empty if there is one.
-	Fallback string
-	Findings []finding
-	Plots    []template.HTML
-	// Script are the metrics of a k6 script so far, OmittedMetrics the number of those that are missing.
-	Script         []metric
-	OmittedMetrics string
+	Of      string
+	Plots   []template.HTML
+	// Late is the second from which on there are points, if that isn't the first one; else empty.
+	Late string
 	// Percent is the completed share of the state's load, empty if it is unknown. Remaining is how long it will last.
 	Percent, Remaining string
 }
@@ -110,84 +71,69 @@ type livePage struct {
 // figure is a number with what it is.
 type figure struct{ Label, Value, Unit string }
 
-// metric is a metric of a k6 script with its figures as text.
-type metric struct{ Name, Figures string }
-
-// finding is a finding so far.
-type finding struct {
-	Number                           int
-	Severity, Reason, Message, Since string
-}
-
-// page returns what to show now.
-func (v *liveView) page(run *v1alpha1.BenchmarkRun) *livePage {
-	p := &livePage{}
-	progress := run.Status.Progress
-	if progress != nil && progress.Percent != nil {
+// page returns what to show of a run whose measurement has had some windows.
+func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *livePage {
+	p, progress := &livePage{}, run.Status.Progress
+	if progress == nil {
+		return p
+	}
+	p.Measuring = progress.State == v1alpha1.ReasonMeasuring
+	if progress.Percent != nil {
 		p.Percent = picture.Count(int64(*progress.Percent)) + "%"
 	}
-	if progress != nil && progress.RemainingSeconds != nil {
+	if progress.RemainingSeconds != nil {
 		p.Remaining = "About " + span(time.Duration(*progress.RemainingSeconds)*time.Second) + " left"
 	}
-	u := v.update
-	seconds := v.polled
-	if u != nil && u.Start != 0 {
-		seconds = u.Seconds
-		p.Measuring = true
-		p.Figures = figuresOf(u, chart.LatencyName(&v.declared.Run))
-		if passed := u.Start + u.Passed()*1_000_000; u.Now > passed && len(seconds) > 0 {
-			p.Behind = fmt.Sprintf("%.1f\u202fs behind", float64(u.Now-passed)/1e6)
-		}
-		for i := range u.Findings {
-			f := &u.Findings[i]
-			p.Findings = append(p.Findings, finding{i + 1, string(f.Severity), printable.Text(f.Reason), printable.Text(f.Message), span(time.Duration(f.Second) * time.Second)})
-		}
-	} else if progress != nil {
-		p.Measuring = progress.State == v1alpha1.ReasonMeasuring
-		if progress.Requests != nil { // a foreign tool reports nothing until it ends
-			p.Figures = []figure{
-				{"requests/s", rate(progress.RequestsPerSecond), ""},
-				{"requests", picture.Count(*progress.Requests), ""},
-				{"failed", picture.Share(ptr.Deref(progress.Errors, 0), *progress.Requests), ""},
-			}
+	if progress.Requests != nil { // a foreign tool reports nothing until it ends
+		p.Figures = []figure{
+			{"requests/s", rate(progress.RequestsPerSecond), ""},
+			{"requests", picture.Count(*progress.Requests), ""},
+			{"failed", picture.Share(ptr.Deref(progress.Errors, 0), *progress.Requests), ""},
 		}
 	}
-	if u != nil && u.Script != nil {
-		for i := range u.Script.Metrics {
-			m := &u.Script.Metrics[i]
-			p.Script = append(p.Script, metric{printable.Text(m.Name), printable.Text(m.Figures())})
-		}
-		if u.Script.Omitted > 0 {
-			p.OmittedMetrics = picture.Count(u.Script.Omitted)
+	if !p.Measuring {
+		return p
+	}
+	if _, measurement := loadplan.Extents(&run.Spec); measurement.Seconds == 0 && progress.RemainingSeconds != nil && len(seen) > 0 {
+		v.planned = max(v.planned, roundTime(endOf(seen)+*progress.RemainingSeconds))
+	}
+	if len(seen) > 0 {
+		last := &seen[len(seen)-1]
+		p.Figures = figuresOf(last, progress, &v.declared)
+		p.Of = fmt.Sprintf("Figures are of the seconds from %s to %s", span(time.Duration(last.Second)*time.Second), span(time.Duration(last.Second+last.Seconds)*time.Second))
+		if first := seen[0].Second; first > 0 {
+			p.Late = span(time.Duration(first) * time.Second)
 		}
 	}
-	if p.Measuring {
-		p.Plots = v.draw(v.timeline(seconds))
-	}
+	p.Plots = v.draw(v.timeline(seen, ptr.Deref(progress.Errors, 0)))
 	return p
 }
 
-// timeline returns the plots of seconds; nil without any.
-func (v *liveView) timeline(seconds []result.Second) *chart.Timeline {
-	if n := len(seconds); n > 0 {
-		v.planned = max(v.planned, seconds[n-1].Second+seconds[n-1].Seconds)
+// endOf returns the second after the last window.
+func endOf(seen []result.Second) int64 {
+	last := &seen[len(seen)-1]
+	return last.Second + last.Seconds
+}
+
+// timeline returns the plots of windows; nil without any. errors is the number of requests that have failed so far.
+func (v *liveView) timeline(seen []result.Second, errors int64) *chart.Timeline {
+	if len(seen) == 0 {
+		return nil
 	}
+	v.planned = max(v.planned, endOf(seen))
 	r := v.declared
-	r.Series = seconds
-	var marks []chart.Mark
-	if u := v.update; u != nil {
-		r.Merged.Counts = u.Counts
-		for i := range u.Findings {
-			marks = append(marks, chart.Mark{At: float64(u.Findings[i].Second), Number: i + 1, Text: printable.Text(u.Findings[i].Reason)})
-		}
+	r.Series = seen
+	t := v.running.Timeline(&r, float64(v.planned))
+	if l := t.Panel(chart.PanelErrors); l.Empty != "" {
+		l.Empty = picture.Count(errors) + " so far"
 	}
-	t := v.running.Timeline(&r, float64(v.planned), marks)
-	if t != nil && v.update == nil {
-		t.Panel(chart.PanelErrors).Empty = picture.Count(v.polledErrors) + " so far"
-		t.Panel(chart.PanelLatency).Empty = "no percentiles without the leader's stream" // whose seconds alone have them
+	for i := range t.Panels { // a window has two of the four figures of latency
+		t.Panels[i].Lines = slices.DeleteFunc(t.Panels[i].Lines, func(l chart.Line) bool { return !slices.ContainsFunc(l.Values, known) })
 	}
 	return t
 }
+
+func known(x float64) bool { return !math.IsNaN(x) }
 
 // draw draws all plots that the report of a run shows at first.
 func (v *liveView) draw(t *chart.Timeline) (all []template.HTML) {
@@ -196,38 +142,41 @@ func (v *liveView) draw(t *chart.Timeline) (all []template.HTML) {
 	}
 	open := 0
 	for i := range t.Panels {
-		if !t.Panels[i].Folded && t.Panels[i].Empty == "" {
+		if t.Panels[i].ID != chart.PanelFindings && !t.Panels[i].Folded && t.Panels[i].Empty == "" {
 			open = i
 		}
 	}
 	for i := range t.Panels {
-		if l := &t.Panels[i]; !l.Folded {
+		if l := &t.Panels[i]; !l.Folded && l.ID != chart.PanelFindings { // findings are judged in the end
 			all = append(all, t.Figure(l, i == open).HTML())
 		}
 	}
 	return all
 }
 
-// figuresOf returns the figures of all seconds so far, and the rate of the last one. latency says what latencies are.
-func figuresOf(u *live.Update, latency string) []figure {
-	latest := none
-	if n := len(u.Seconds); n > 0 {
-		s := &u.Seconds[n-1]
-		latest = picture.Significant(float64(s.Requests) / float64(s.Seconds))
-	}
-	all := []figure{{"requests/s, last second", latest, ""}}
-	at := func(p percentile.Percentile) string {
-		if u.Latency == nil || u.Latency.Percentiles[p] < 0 {
+// figuresOf returns the figures of a window, and the share of all requests so far that failed.
+func figuresOf(s *result.Second, progress *v1alpha1.Progress, declared *result.Result) []figure {
+	latency := func(microseconds int64) string {
+		if microseconds == result.Unknown {
 			return none
 		}
-		return picture.Milliseconds(u.Latency.Percentiles[p])
+		return picture.Milliseconds(microseconds)
 	}
-	for _, p := range []percentile.Percentile{percentile.P50, percentile.P99, percentile.P999} {
-		all = append(all, figure{"p" + p.String() + " " + latency + " so far", at(p), "ms"})
+	share := func(microseconds, limitMillis int64) string {
+		if microseconds == result.Unknown {
+			return none
+		}
+		return picture.Count(microseconds / (10 * s.Seconds * limitMillis))
 	}
-	return append(all,
-		figure{"failed of " + picture.Count(u.Counts.Requests), picture.Share(u.Counts.Errors.Total(), u.Counts.Requests), ""},
-		figure{"clients connected", fmt.Sprintf("%d of %d", u.Connected, u.Clients), ""})
+	limits, name, requests := &declared.Environment, chart.LatencyName(&declared.Run), ptr.Deref(progress.Requests, 0)
+	return []figure{
+		{"requests/s", picture.Significant(float64(s.Requests) / float64(s.Seconds)), ""},
+		{"p50 " + name, latency(s.P50), "ms"},
+		{"p99 " + name, latency(s.P99), "ms"},
+		{"target CPU", share(s.ServerCPU, limits.TargetCPULimit), "%"},
+		{"client CPU", share(s.ClientCPU, limits.ClientCPULimit*int64(len(declared.Clients))), "%"},
+		{"failed of " + picture.Count(requests), picture.Share(ptr.Deref(progress.Errors, 0), requests), ""},
+	}
 }
 
 // times are the lengths of an x axis in seconds.

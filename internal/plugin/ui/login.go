@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
-	"github.com/assay-dev/assay/internal/plugin/live"
 )
 
 // Limits of the requests of a session to the API server, each second and in a burst.
@@ -20,16 +19,10 @@ const (
 )
 
 // apiLogin is the Login of a cluster.
-type apiLogin struct {
-	config                           *rest.Config
-	operatorNamespace, operatorLease string
-}
+type apiLogin struct{ config *rest.Config }
 
-// NewLogin returns the Login of the cluster with the address and the CA of config, and without its credentials. The operator is in a namespace,
-// and its leader holds the given Lease.
-func NewLogin(config *rest.Config, operatorNamespace, operatorLease string) Login {
-	return &apiLogin{rest.AnonymousClientConfig(config), operatorNamespace, operatorLease}
-}
+// NewLogin returns the Login of the cluster with the address and the CA of config, and without its credentials.
+func NewLogin(config *rest.Config) Login { return &apiLogin{rest.AnonymousClientConfig(config)} }
 
 // as returns the configuration of a token's user.
 func (l *apiLogin) as(token string) *rest.Config {
@@ -53,7 +46,7 @@ func (l *apiLogin) User(ctx context.Context, token string) (string, error) {
 }
 
 // Open implements Login.
-func (l *apiLogin) Open(ctx context.Context, token, namespace string) (*App, error) {
+func (l *apiLogin) Open(_ context.Context, token, namespace string) (*App, error) {
 	config := l.as(token)
 	current := namespace
 	if current == "" {
@@ -63,10 +56,5 @@ func (l *apiLogin) Open(ctx context.Context, token, namespace string) (*App, err
 	if err != nil {
 		return nil, err
 	}
-	source, err := live.New(config, l.operatorNamespace, l.operatorLease)
-	if err != nil {
-		return nil, err
-	}
-	context.AfterFunc(ctx, source.Close)
-	return NewApp(c, current, namespace, source), nil
+	return NewApp(c, current, namespace), nil
 }

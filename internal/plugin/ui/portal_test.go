@@ -55,7 +55,7 @@ func (l *tokens) Open(ctx context.Context, token, namespace string) (*App, error
 	}
 	l.opened = append(l.opened, ctx)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(l.objects[token]...).Build()
-	return NewApp(c, "shop", namespace, &leader{changed: make(chan struct{})}), nil
+	return NewApp(c, "shop", namespace), nil
 }
 
 // gate is a Portal on the loopback interface.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -119,7 +119,7 @@ func (s *App) run(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !finished(run):
 		p.Events = p.Row.Path + "/events"
-		p.Live = newLiveView(run).page(run)
+		p.Live = newLiveView(run).page(run, s.windows.get(run.UID))
 	case run.Status.Artifact != nil:
 		p.Report = p.Row.Path + "/report"
 	default:
@@ -176,35 +176,21 @@ func document(w http.ResponseWriter, html []byte) {
 	_, _ = w.Write(html) // the browser may have gone
 }
 
-// runEvents follows a run until it has finished: by the leader's stream while it measures and, where that can't be had, by
-// the status.
+// runEvents follows a run's status until the run has finished.
 func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
 	run := s.find(w, r)
 	if run == nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	uid, view, updates := run.UID, newLiveView(run), newRelay()
-	go s.follow(ctx, run.Namespace, run.Name, updates)
-	var merged <-chan struct{}
-	changes := func() <-chan struct{} {
-		if merged == nil || closed(merged) {
-			merged = either(ctx, s.runs.wait(), updates.wait())
-		}
-		return merged
-	}
-	s.watch(w, r, changes, func() *event {
-		current, err := s.read(ctx, run.Namespace, run.Name)
+	uid, view := run.UID, newLiveView(run)
+	s.watch(w, r, s.runs, s.runs, func() *event {
+		current, err := s.read(r.Context(), run.Namespace, run.Name)
 		if err != nil || current.UID != uid || finished(current) {
-			return &event{Reload: err == nil || ctx.Err() == nil && isGone(err), Parts: s.noticePart(s.runs)}
+			return &event{Reload: err == nil || r.Context().Err() == nil && isGone(err), Parts: s.noticePart(s.runs)}
 		}
-		update, reason := updates.get()
-		view.add(update, current, s.now())
-		parts := s.noticePart(s.runs)
-		p := view.page(current)
-		p.Fallback = reason
-		for name, data := range map[string]any{"head": headOf(current), "figures": p, "findings": p, "plots": p, "script": p} {
+		s.windows.see(current)
+		parts, p := s.noticePart(s.runs), view.page(current, s.windows.get(uid))
+		for name, data := range map[string]any{"head": headOf(current), "figures": p, "plots": p} {
 			html, err := execute(name, data)
 			if err != nil {
 				html = []byte(err.Error())
@@ -215,32 +201,26 @@ func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Times between two attempts to follow the leader.
-const (
-	retryInterval  = 2 * time.Second
-	deniedInterval = time.Minute
-)
+func isGone(err error) bool {
+	code, _ := statusOf(err)
+	return code == http.StatusNotFound
+}
 
-// follow keeps the relay up to date with the leader's stream, also when the leader changes.
-func (s *App) follow(ctx context.Context, namespace, name string, to *relay) {
-	for ctx.Err() == nil {
-		err := s.live.Follow(ctx, namespace, name, func(u *update) error {
-			to.put(u)
-			return ctx.Err()
-		})
-		if err == nil || ctx.Err() != nil {
-			return // it has finished
-		}
-		to.fail(err)
-		wait := retryInterval
-		if denied(err) {
-			wait = deniedInterval
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+// statusOf returns the HTTP status for an error of the API server, and a title; 0 if it is another one.
+func statusOf(err error) (code int, title string) {
+	switch {
+	case apierrors.IsNotFound(err):
+		return http.StatusNotFound, "Not found"
+	case apierrors.IsForbidden(err):
+		return http.StatusForbidden, "Not permitted"
+	case apierrors.IsUnauthorized(err):
+		return http.StatusUnauthorized, "Not logged in"
+	case apierrors.IsConflict(err):
+		return http.StatusConflict, "Changed meanwhile"
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return http.StatusUnprocessableEntity, "Rejected"
 	}
+	return 0, ""
 }
 
 // sentence returns an error as a sentence.

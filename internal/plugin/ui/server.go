@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/report/picture"
 	"github.com/assay-dev/assay/internal/report/plot"
@@ -37,29 +36,29 @@ const (
 	maxHeader = 64 << 10
 )
 
-// Streamer streams a running measurement, as Source in internal/plugin/live.
-type Streamer interface {
-	Follow(ctx context.Context, namespace, name string, f func(*live.Update) error) error
-}
-
 // App serves the pages with the rights of one user.
 type App struct {
 	client client.WithWatch
 	// namespace is where new objects are created if their manifest doesn't say; scope that of the lists, empty for all.
 	namespace, scope string
-	live             Streamer
 	// csrf is the token that a form must have. user is the name to show; empty on the user's own machine.
 	csrf, user       string
 	runs, benchmarks *store
+	windows          *windows
 	now              func() time.Time
 }
 
 // NewApp returns the pages with the rights of a client's user. New objects get the namespace; the lists show those of scope, or of all namespaces if it is empty.
-func NewApp(c client.WithWatch, namespace, scope string, streamer Streamer) *App {
+func NewApp(c client.WithWatch, namespace, scope string) *App {
+	seen := &windows{}
 	return &App{
-		client: c, namespace: namespace, scope: scope, live: streamer, csrf: rand.Text(), now: time.Now,
-		runs:       newStore(c, cluster.BenchmarkRun, scope, &v1alpha1.BenchmarkRun{}, func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }),
-		benchmarks: newStore(c, cluster.Benchmark, scope, &v1alpha1.Benchmark{}, func() client.ObjectList { return &v1alpha1.BenchmarkList{} }),
+		client: c, namespace: namespace, scope: scope, csrf: rand.Text(), now: time.Now, windows: seen,
+		runs: newStore(c, cluster.BenchmarkRun, scope, &v1alpha1.BenchmarkRun{}, func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, func(o any) {
+			if run, is := o.(*v1alpha1.BenchmarkRun); is {
+				seen.see(run)
+			}
+		}),
+		benchmarks: newStore(c, cluster.Benchmark, scope, &v1alpha1.Benchmark{}, func() client.ObjectList { return &v1alpha1.BenchmarkList{} }, func(any) {}),
 	}
 }
 

@@ -30,8 +30,8 @@ type store struct {
 	changed chan struct{}
 }
 
-// newStore returns a store without objects. It is filled while run runs.
-func newStore(c client.WithWatch, kind *cluster.Kind, namespace string, object client.Object, list func() client.ObjectList) *store {
+// newStore returns a store without objects. It is filled while run runs. seen is called with each state of an object.
+func newStore(c client.WithWatch, kind *cluster.Kind, namespace string, object client.Object, list func() client.ObjectList, seen func(any)) *store {
 	s := &store{kind: kind, namespace: namespace, since: time.Now(), changed: make(chan struct{})}
 	options := func(o metav1.ListOptions) *client.ListOptions {
 		return &client.ListOptions{Namespace: namespace, Limit: o.Limit, Continue: o.Continue, Raw: &o}
@@ -52,7 +52,9 @@ func newStore(c client.WithWatch, kind *cluster.Kind, namespace string, object c
 	must(s.informer.SetTransform(trim))
 	must(s.informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})) // answered has it
 	_, err := s.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { s.change() }, UpdateFunc: func(any, any) { s.change() }, DeleteFunc: func(any) { s.change() },
+		AddFunc:    func(o any) { seen(o); s.change() },
+		UpdateFunc: func(_, o any) { seen(o); s.change() },
+		DeleteFunc: func(any) { s.change() },
 	})
 	must(err)
 	return s

@@ -11,7 +11,6 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +24,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
-	"github.com/assay-dev/assay/internal/live"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -38,56 +36,6 @@ type site struct {
 	cluster client.WithWatch
 	base    string
 	browser *http.Client
-	live    *leader
-}
-
-// leader is a Streamer that a test feeds.
-type leader struct {
-	mu      sync.Mutex
-	state   *live.Update // nil for a leader that has nothing yet
-	term    int          // counts the leaders
-	err     error        // that ended the last term
-	changed chan struct{}
-}
-
-// put makes a state known to all who follow.
-func (l *leader) put(u *live.Update) { l.set(func() { l.state = u }) }
-
-// end ends all streams with an error. The next leader has nothing yet.
-func (l *leader) end(err error) { l.set(func() { l.state, l.err, l.term = nil, err, l.term+1 }) }
-
-func (l *leader) set(change func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	change()
-	close(l.changed)
-	l.changed = make(chan struct{})
-}
-
-// Follow implements Streamer.
-func (l *leader) Follow(ctx context.Context, _, _ string, f func(*live.Update) error) error {
-	term := -1
-	for {
-		l.mu.Lock()
-		if term < 0 {
-			term = l.term
-		}
-		state, ended, err, changed := l.state, l.term != term, l.err, l.changed
-		l.mu.Unlock()
-		if ended {
-			return err
-		}
-		if state != nil {
-			if err := f(state); err != nil {
-				return err
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-changed:
-		}
-	}
 }
 
 func newSite(t *testing.T, functions interceptor.Funcs, objects ...client.Object) *site {
@@ -101,8 +49,8 @@ func newSite(t *testing.T, functions interceptor.Funcs, objects ...client.Object
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, cluster: c, live: &leader{changed: make(chan struct{})}, base: "http://" + listener.Addr().String()}
-	s.server, s.guard = NewApp(c, "shop", "shop", s.live), newGuard(listener.Addr())
+	s := &site{t: t, cluster: c, base: "http://" + listener.Addr().String()}
+	s.server, s.guard = NewApp(c, "shop", "shop"), newGuard(listener.Addr())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	s.server.watchCluster(ctx)

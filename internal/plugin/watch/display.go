@@ -132,6 +132,12 @@ func figures(p *v1alpha1.Progress) string {
 	if p.RequestsPerSecond != "" {
 		parts = append(parts, printable.Text(p.RequestsPerSecond)+" requests/s")
 	}
+	if w := p.Window; w != nil && w.P99Microseconds != nil {
+		parts = append(parts, fmt.Sprintf("p99 %.3f ms", float64(*w.P99Microseconds)/1000))
+	}
+	if w := p.Window; w != nil && w.TargetCPUPercent != nil {
+		parts = append(parts, fmt.Sprintf("target CPU %d%%", *w.TargetCPUPercent))
+	}
 	if p.Errors != nil {
 		parts = append(parts, fmt.Sprintf("%d errors", *p.Errors))
 	}

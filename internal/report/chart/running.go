@@ -14,7 +14,7 @@ type Running struct {
 
 // Timeline returns the plots over the planned time in seconds; nil without any second. The result has what is known so far. Where seconds are missing, lines
 // have gaps. Each line's name has its last figure.
-func (g *Running) Timeline(r *result.Result, planned float64, marks []Mark) *Timeline {
+func (g *Running) Timeline(r *result.Result, planned float64) *Timeline {
 	filled := *r
 	var missing []int
 	filled.Series, missing = withoutGaps(r.Series)
@@ -22,16 +22,9 @@ func (g *Running) Timeline(r *result.Result, planned float64, marks []Mark) *Tim
 	if t == nil {
 		return nil
 	}
-	t.End, t.Marks = max(planned, t.End), marks
+	t.End = max(planned, t.End)
 	for i := range t.Panels {
 		l := &t.Panels[i]
-		if l.ID == PanelFindings {
-			l.Empty = ""
-			if len(marks) == 0 {
-				l.Empty = "none so far"
-			}
-			continue
-		}
 		for j := range l.Lines {
 			for _, at := range missing {
 				l.Lines[j].Values[at] = unknown
