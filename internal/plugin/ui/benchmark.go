@@ -102,9 +102,9 @@ type matrix struct {
 	Progress, Says string
 	Blocks         []int // numbers from 1
 	Cells          []matrixRow
-	// SoFar has the figures of a round under way; nil if there are none, or if a report has them.
-	SoFar  *soFar
-	Trials []place
+	// Interim has the figures of a round under way; nil if there are none, or if a report has them.
+	Interim *interim
+	Trials  []place
 }
 
 type matrixRow struct {
@@ -163,7 +163,7 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 		m.Cells, names = append(m.Cells, row), append(names, row.Name)
 	}
 	if benchmark.IsActive(b) {
-		m.SoFar = soFarOf(&b.Spec, names, all)
+		m.Interim = interimOf(&b.Spec, names, all)
 	}
 	slices.SortFunc(trials, func(x, y benchmark.RunKey) int {
 		return cmp.Or(cmp.Compare(x.Cell, y.Cell), cmp.Compare(x.Number, y.Number), cmp.Compare(x.Replacement, y.Replacement))

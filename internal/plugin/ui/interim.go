@@ -14,16 +14,16 @@ import (
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
-// soFar is what the valid runs of a round under way say of each cell, from their statuses. It decides nothing.
-type soFar struct {
+// interim is what the valid runs of a round under way say of each cell, from their statuses. It decides nothing.
+type interim struct {
 	// Title names the metric with its unit. From and To are the ends of the axis.
 	Title, From, To string
 	// Dots are the pictures of the cells.
 	Dots []template.HTML
 }
 
-// soFarOf returns the dots of cells: runs are by cell and block, nil where there is none. It returns nil without a valid run.
-func soFarOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.BenchmarkRun) *soFar {
+// interimOf returns the dots of cells: runs are by cell and block, nil where there is none. It returns nil without a valid run.
+func interimOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.BenchmarkRun) *interim {
 	metric := decidingMetric(spec)
 	figures := make([][]float64, len(runs))
 	low, high := math.Inf(1), math.Inf(-1)
@@ -40,7 +40,7 @@ func soFarOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.Be
 		return nil
 	}
 	x := plot.Range(low, high)
-	s := &soFar{Title: round.MetricTitle(metric), From: x.Ticks[0].Label, To: x.Ticks[len(x.Ticks)-1].Label}
+	s := &interim{Title: round.MetricTitle(metric), From: x.Ticks[0].Label, To: x.Ticks[len(x.Ticks)-1].Label}
 	x.Ticks = nil
 	for cell := range figures {
 		s.Dots = append(s.Dots, drawDots(names[cell], figures[cell], inWholeBlocks(figures, cell), x))
