@@ -343,11 +343,6 @@ test-hostile: cluster-up load-images test-server-image install ## Attack the man
 	@$(CLUSTER) load $(BIN)/images/server.tar
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -timeout 25m -v -run TestHostileClient ./test/e2e -hostile 5m
 
-.PHONY: test-upgrade
-test-upgrade: cluster-up load-images test-server-image install ## Run this manager with the pods of an earlier commit, which it must reject
-	@$(CLUSTER) load $(BIN)/images/server.tar
-	@CLUSTER_ENGINE=$(CLUSTER_ENGINE) KUBECONFIG=$(KUBECONFIG_FILE) hack/upgrade-test.sh $(IMAGE) $(LOAD_IMAGE) $(TEST_SERVER_IMAGE)
-
 .PHONY: test
 test: test-unit test-api test-modules test-browser test-e2e test-chaos ## Run every test that takes minutes; CONTRIBUTING.md lists the others
 
