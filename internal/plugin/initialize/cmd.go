@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -19,9 +18,8 @@ import (
 
 const long = `Write the commented manifest of a BenchmarkRun or a Benchmark to start from.
 
-On a terminal the command asks for what isn't set by a flag. Otherwise, for example in
-a script, the defaults apply. It sends nothing to the cluster. Check the manifest with
-"kubectl apply --dry-run=server -f FILE".
+The defaults apply to what isn't set by a flag. The command asks nothing and sends nothing
+to the cluster. Check the manifest with "kubectl apply --dry-run=server -f FILE".
 
 A Benchmark compares --image with the image --against in turn, or, without --against, each
 round with the last one that passed.
@@ -30,7 +28,7 @@ Exit codes:
   0  the manifest was written
   4  a value is missing or wrong, the file exists, or can't be written`
 
-const example = `  # Asks
+const example = `  # A sample to edit
   kubectl assay init > run.yaml
 
   # A server that listens on port 8080
@@ -51,11 +49,7 @@ var images = map[string]string{
 
 // NewCommand returns the command.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	return newCommand(streams, &Options{})
-}
-
-func newCommand(streams genericiooptions.IOStreams, o *Options) *cobra.Command {
-	file := ""
+	o, file := &Options{}, ""
 	cmd := &cobra.Command{
 		Use:               "init",
 		Short:             "Write the manifest of a BenchmarkRun or a Benchmark to start from",
@@ -64,12 +58,7 @@ func newCommand(streams genericiooptions.IOStreams, o *Options) *cobra.Command {
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in, is := streams.In.(*os.File)
-			var p *prompt
-			if is && term.IsTerminal(int(in.Fd())) { //nolint:gosec // a file descriptor
-				p = newPrompt(streams.In, streams.ErrOut)
-			}
-			if err := complete(cmd, o, p); err != nil {
+			if err := complete(cmd, o); err != nil {
 				return exit.Errorf(exit.Unknown, "%w", err)
 			}
 			manifest, err := Manifest(o)
@@ -103,54 +92,21 @@ func newCommand(streams genericiooptions.IOStreams, o *Options) *cobra.Command {
 	return cmd
 }
 
-// complete asks for what no flag sets, if there is a prompt, sets the defaults that depend on other answers, and checks
-// that the answers fit together.
-func complete(cmd *cobra.Command, o *Options, p *prompt) error {
-	asked := func(flag string) bool { return p != nil && !cmd.Flags().Changed(flag) }
-	ask := func(flag, question string, check func() error) error {
-		if !asked(flag) {
-			return check()
-		}
-		return p.ask(question, cmd.Flags().Lookup(flag).Value, check)
-	}
-	none := func() error { return nil }
-	if err := errors.Join(
-		ask("kind", "BenchmarkRun, or Benchmark to compare", oneOf("kind", &o.Kind, kinds)),
-		ask("name", "Name", o.checkName),
-		ask("server", "Server ("+strings.Join(Servers, ", ")+")", oneOf("server", &o.Server, Servers)),
-	); err != nil {
-		return err
-	}
+// complete sets the defaults that depend on other flags, and checks that the flags fit together.
+func complete(cmd *cobra.Command, o *Options) error {
 	setDefault(cmd, "image", &o.Image, images[o.Server])
 	setDefault(cmd, "path", &o.Path, map[bool]string{true: "/", false: "/16k.bin"}[o.external() || o.Server == "generic"])
-	var err error
-	if o.external() {
-		err = ask("url", "URL of the server", o.checkURL)
-	} else {
-		err = ask("image", "Image", none)
-		if o.Server == "generic" {
-			err = errors.Join(err, ask("port", "Port", none))
-		}
+	problems := []error{
+		oneOf("kind", o.Kind, kinds), o.checkName(), oneOf("server", o.Server, Servers), oneOf("load", o.Load, Loads),
+		positive("connections", o.Connections), positive("duration", o.Seconds), positive("clients", o.Clients),
 	}
-	err = errors.Join(err,
-		ask("path", "Path of the requests", none),
-		ask("load", "Load ("+strings.Join(Loads, ", ")+")", oneOf("load", &o.Load, Loads)),
-	)
-	if err != nil {
-		return err
+	if o.external() {
+		problems = append(problems, o.checkURL())
 	}
 	if o.Load == "open" {
-		err = ask("rate", "Requests per second of each client", positive("rate", &o.Rate))
+		problems = append(problems, positive("rate", o.Rate))
 	}
-	err = errors.Join(err,
-		ask("connections", "Connections of each client", positive("connections", &o.Connections)),
-		ask("duration", "Duration in seconds", positive("duration", &o.Seconds)),
-		ask("clients", "Clients", positive("clients", &o.Clients)),
-	)
-	if o.Kind == cluster.Benchmark.Name && !o.external() {
-		err = errors.Join(err, ask("against", "Image to compare with, or nothing for the last round that passed", none))
-	}
-	return errors.Join(err, o.check(cmd.Flags().Changed))
+	return errors.Join(append(problems, o.check(cmd.Flags().Changed))...)
 }
 
 func setDefault(cmd *cobra.Command, flag string, value *string, text string) {
@@ -191,22 +147,18 @@ func (o *Options) checkURL() error {
 	return nil
 }
 
-func oneOf(name string, value *string, values []string) func() error {
-	return func() error {
-		if !slices.Contains(values, *value) {
-			return errors.New(name + " must be one of " + strings.Join(values, ", "))
-		}
-		return nil
+func oneOf(name, value string, values []string) error {
+	if !slices.Contains(values, value) {
+		return errors.New(name + " must be one of " + strings.Join(values, ", "))
 	}
+	return nil
 }
 
-func positive(name string, value *int32) func() error {
-	return func() error {
-		if *value < 1 {
-			return errors.New(name + " must be at least 1")
-		}
-		return nil
+func positive(name string, value int32) error {
+	if value < 1 {
+		return errors.New(name + " must be at least 1")
 	}
+	return nil
 }
 
 // write writes the manifest to a new file, or to the standard output.

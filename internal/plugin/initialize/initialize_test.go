@@ -41,40 +41,6 @@ func TestAnswersAreScalars(t *testing.T) {
 	}
 }
 
-func TestQuestions(t *testing.T) {
-	var shown bytes.Buffer
-	o := &Options{}
-	cmd := newCommand(genericiooptions.NewTestIOStreamsDiscard(), o)
-	if err := cmd.ParseFlags([]string{"--load", "open", "--clients", "2"}); err != nil {
-		t.Fatal(err)
-	}
-	answers := strings.NewReader("\nUpper\nshop\nwildfly\nexternal\nshop.example.org\nhttp://shop.example.org\n/cart\nx\n300\n\n10\n")
-	if err := complete(cmd, o, newPrompt(answers, &shown)); err != nil {
-		t.Fatalf("%v\n%s", err, &shown)
-	}
-	want := Options{
-		Kind: "BenchmarkRun", Name: "shop", Server: "external", URL: "http://shop.example.org", Port: 8080, Path: "/cart", Load: "open",
-		Connections: 50, Rate: 300, Seconds: 10, Clients: 2,
-	}
-	if *o != want {
-		t.Errorf("%+v, want %+v\n%s", *o, want, &shown)
-	}
-	for _, text := range []string{"Name [my-server]: ", "lowercase", "server must be one of", "url must begin with", "Path of the requests [/]: "} {
-		if !strings.Contains(shown.String(), text) {
-			t.Errorf("%q not found in:\n%s", text, &shown)
-		}
-	}
-	if strings.Contains(shown.String(), "Clients [") {
-		t.Error("asks for what a flag sets")
-	}
-
-	none := &Options{}
-	ended := newCommand(genericiooptions.NewTestIOStreamsDiscard(), none)
-	if err := complete(ended, none, newPrompt(strings.NewReader("BenchmarkRun\n"), &shown)); err == nil || strings.Count(err.Error(), "ended early") != 1 {
-		t.Errorf("answers that end early: %v", err)
-	}
-}
-
 func TestFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.yaml")
 	for arguments, want := range map[string]string{
