@@ -7,7 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -21,10 +21,10 @@ func mainFigures(r *result.Result) string {
 		if total.Count() == 0 {
 			return "-"
 		}
-		return picture.Significant(float64(total.Percentile(of.Percent()))/1000) + "ms"
+		return number.Significant(float64(total.Percentile(of.Percent()))/1000) + "ms"
 	}
-	text := fmt.Sprintf("%s requests/s, p50 %s, p99 %s, %s of %s failed", picture.Significant(r.RequestsPerSecond()), latency(percentile.P50), latency(percentile.P99),
-		picture.Count(r.Merged.Errors.Total()), picture.Count(r.Merged.Requests))
+	text := fmt.Sprintf("%s requests/s, p50 %s, p99 %s, %s of %s failed", number.Significant(r.RequestsPerSecond()), latency(percentile.P50), latency(percentile.P99),
+		number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))
 	if limit := r.Environment.TargetCPULimit; r.Server != nil && limit > 0 {
 		text += fmt.Sprintf(", target CPU %.0f%% of %s", r.Server.CPUPercentOf(limit), CPUCount(limit))
 	}
@@ -103,7 +103,7 @@ func sparkline(values []float64, unit string) string {
 			line.WriteRune(bars[max(0, int(math.Ceil(most/high*float64(len(bars))))-1)])
 		}
 	}
-	text := fmt.Sprintf("%s  %s%s to %s%s", line.String(), picture.Significant(low), unit, picture.Significant(high), unit)
+	text := fmt.Sprintf("%s  %s%s to %s%s", line.String(), number.Significant(low), unit, number.Significant(high), unit)
 	if every > 1 {
 		text += fmt.Sprintf(", the largest of each %d", every)
 	}

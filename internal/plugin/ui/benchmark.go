@@ -18,7 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // maxMatrix bounds the blocks of a matrix.
@@ -41,7 +41,7 @@ func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
 		Suspended: benchmark.IsSuspended(b), created: b.CreationTimestamp.Time,
 	}
 	if s := b.Status.Round; s != nil {
-		r.Round, r.Cells = picture.Count(s.Number), picture.Count(int64(ptr.Deref(s.Cells, 0)))
+		r.Round, r.Cells = number.Count(s.Number), number.Count(int64(ptr.Deref(s.Cells, 0)))
 		r.Progress = progressOf(b, time.Time{})
 	}
 	return r

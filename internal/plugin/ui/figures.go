@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // none stands for a figure that isn't there.
@@ -17,7 +17,7 @@ func rate(text string) string {
 	if err != nil {
 		return none
 	}
-	return picture.Significant(x)
+	return number.Significant(x)
 }
 
 // span returns a duration in the form 12s, 3:05 or 2:03:05.

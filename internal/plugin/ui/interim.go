@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/statistics"
@@ -57,12 +57,12 @@ func drawDots(name string, figures, whole []float64, x plot.Scale) template.HTML
 			row.Marks = append(row.Marks, plot.Interval{
 				Stroke: plot.Stroke{Color: plot.Muted, Width: 2}, From: plot.Point{X: i.Low, Y: plot.Middle}, To: plot.Point{X: i.High, Y: plot.Middle}, Caps: 5,
 			})
-			text = fmt.Sprintf(", 95%% interval of the median so far %s to %s", picture.Significant(i.Low), picture.Significant(i.High))
+			text = fmt.Sprintf(", 95%% interval of the median so far %s to %s", number.Significant(i.Low), number.Significant(i.High))
 		}
 	}
 	for _, figure := range figures {
 		if !math.IsNaN(figure) {
-			row.Marks = append(row.Marks, plot.Dot{At: plot.Point{X: figure, Y: plot.Middle}, Color: plot.Ink, Hollow: true, Tip: picture.Significant(figure)})
+			row.Marks = append(row.Marks, plot.Dot{At: plot.Point{X: figure, Y: plot.Middle}, Color: plot.Ink, Hollow: true, Tip: number.Significant(figure)})
 			n++
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
 )
@@ -127,13 +127,13 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 func (r *row) set(s *v1alpha1.ResultStatus) {
 	r.Rate = rate(s.RequestsPerSecond)
 	if l := s.Latency; l != nil && l.Total != nil && l.Total.P99Microseconds != nil {
-		r.P99 = picture.Milliseconds(*l.Total.P99Microseconds)
+		r.P99 = number.Milliseconds(*l.Total.P99Microseconds)
 	}
 	if s.Requests != nil && s.Errors != nil && s.Errors.Total != nil {
-		r.Failed = picture.Share(*s.Errors.Total, *s.Requests)
+		r.Failed = number.Share(*s.Errors.Total, *s.Requests)
 	}
 	if s.Target != nil && s.Target.CPUPercent != nil {
-		r.CPU = picture.Count(int64(*s.Target.CPUPercent)) + "%"
+		r.CPU = number.Count(int64(*s.Target.CPUPercent)) + "%"
 	}
 }
 
@@ -147,16 +147,16 @@ func loadOf(spec *v1alpha1.BenchmarkRunSpec) string {
 	case loadplan.Shape(spec) == result.LoadScript:
 		return "k6 script"
 	case spec.Load.Stages != nil:
-		return picture.Count(int64(len(spec.Load.Stages.Levels))) + " stages"
+		return number.Count(int64(len(spec.Load.Stages.Levels))) + " stages"
 	case spec.Load.Open != nil:
-		return picture.Count(loadplan.TargetRatePerSecond(spec)) + " requests/s"
+		return number.Count(loadplan.TargetRatePerSecond(spec)) + " requests/s"
 	case spec.Load.Closed != nil:
-		text := picture.Count(int64(spec.Load.Closed.Connections)) + " connections"
+		text := number.Count(int64(spec.Load.Closed.Connections)) + " connections"
 		if spec.Load.Pages != nil {
-			text = picture.Count(int64(spec.Load.Closed.Users)) + " users"
+			text = number.Count(int64(spec.Load.Closed.Users)) + " users"
 		}
 		if n := ptr.Deref(spec.Clients.Replicas, 1); n > 1 && spec.Load.LoadIsPer != v1alpha1.LoadPerRun {
-			text = picture.Count(int64(n)) + " × " + text
+			text = number.Count(int64(n)) + " × " + text
 		}
 		return text
 	}

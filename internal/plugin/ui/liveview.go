@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/report/chart"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -79,7 +79,7 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *liveP
 	}
 	p.Measuring = progress.State == v1alpha1.ReasonMeasuring
 	if progress.Percent != nil {
-		p.Percent = picture.Count(int64(*progress.Percent)) + "%"
+		p.Percent = number.Count(int64(*progress.Percent)) + "%"
 	}
 	if progress.RemainingSeconds != nil {
 		p.Remaining = "About " + span(time.Duration(*progress.RemainingSeconds)*time.Second) + " left"
@@ -87,8 +87,8 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *liveP
 	if progress.Requests != nil { // a foreign tool reports nothing until it ends
 		p.Figures = []figure{
 			{"requests/s", rate(progress.RequestsPerSecond), ""},
-			{"requests", picture.Count(*progress.Requests), ""},
-			{"failed", picture.Share(ptr.Deref(progress.Errors, 0), *progress.Requests), ""},
+			{"requests", number.Count(*progress.Requests), ""},
+			{"failed", number.Share(ptr.Deref(progress.Errors, 0), *progress.Requests), ""},
 		}
 	}
 	if !p.Measuring {
@@ -125,7 +125,7 @@ func (v *liveView) timeline(seen []result.Second, errors int64) *chart.Timeline 
 	r.Series = seen
 	t := v.running.Timeline(&r, float64(v.planned))
 	if l := t.Panel(chart.PanelErrors); l.Empty != "" {
-		l.Empty = picture.Count(errors) + " so far"
+		l.Empty = number.Count(errors) + " so far"
 	}
 	for i := range t.Panels { // a window has two of the four figures of latency
 		t.Panels[i].Lines = slices.DeleteFunc(t.Panels[i].Lines, func(l chart.Line) bool { return !slices.ContainsFunc(l.Values, known) })
@@ -160,22 +160,22 @@ func figuresOf(s *result.Second, progress *v1alpha1.Progress, declared *result.R
 		if microseconds == result.Unknown {
 			return none
 		}
-		return picture.Milliseconds(microseconds)
+		return number.Milliseconds(microseconds)
 	}
 	share := func(microseconds, limitMillis int64) string {
 		if microseconds == result.Unknown {
 			return none
 		}
-		return picture.Count(microseconds / (10 * s.Seconds * limitMillis))
+		return number.Count(microseconds / (10 * s.Seconds * limitMillis))
 	}
 	limits, name, requests := &declared.Environment, chart.LatencyName(&declared.Run), ptr.Deref(progress.Requests, 0)
 	return []figure{
-		{"requests/s", picture.Significant(float64(s.Requests) / float64(s.Seconds)), ""},
+		{"requests/s", number.Significant(float64(s.Requests) / float64(s.Seconds)), ""},
 		{"p50 " + name, latency(s.P50), "ms"},
 		{"p99 " + name, latency(s.P99), "ms"},
 		{"target CPU", share(s.ServerCPU, limits.TargetCPULimit), "%"},
 		{"client CPU", share(s.ClientCPU, limits.ClientCPULimit*int64(len(declared.Clients))), "%"},
-		{"failed of " + picture.Count(requests), picture.Share(ptr.Deref(progress.Errors, 0), requests), ""},
+		{"failed of " + number.Count(requests), number.Share(ptr.Deref(progress.Errors, 0), requests), ""},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 )
 
@@ -26,7 +26,7 @@ var assets embed.FS
 //go:embed pages
 var pageFiles embed.FS
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{"count": func(n int) string { return picture.Count(int64(n)) }}).ParseFS(pageFiles, "pages/*.html"))
+var pages = template.Must(template.New("").Funcs(template.FuncMap{"count": func(n int) string { return number.Count(int64(n)) }}).ParseFS(pageFiles, "pages/*.html"))
 
 const (
 	headerTimeout = 10 * time.Second

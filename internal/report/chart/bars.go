@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -114,9 +114,9 @@ func (p *Phases) Figure() *plot.Figure {
 	most := 0.0
 	for i, bar := range p.Bars {
 		most = max(most, bar.Total)
-		row, from := plot.Row{Name: bar.Name, Bold: i == 0, Texts: []plot.Text{{Text: picture.Unit(picture.Significant(bar.Total), "ms")}}}, 0.0
+		row, from := plot.Row{Name: bar.Name, Bold: i == 0, Texts: []plot.Text{{Text: number.Unit(number.Significant(bar.Total), "ms")}}}, 0.0
 		for j, mean := range bar.Means {
-			row.Marks = append(row.Marks, plot.Rect{From: plot.Point{X: from, Y: barTop}, To: plot.Point{X: from + mean, Y: barBottom}, Color: p.colors[j], Tip: fmt.Sprintf("%s, %s: %s", bar.Name, p.Names[j], picture.Unit(picture.Significant(mean), "ms"))})
+			row.Marks = append(row.Marks, plot.Rect{From: plot.Point{X: from, Y: barTop}, To: plot.Point{X: from + mean, Y: barBottom}, Color: p.colors[j], Tip: fmt.Sprintf("%s, %s: %s", bar.Name, p.Names[j], number.Unit(number.Significant(mean), "ms"))})
 			from += mean
 		}
 		of.Rows = append(of.Rows, row)
@@ -134,9 +134,9 @@ const (
 func (p *Phases) summary() string {
 	var texts []string
 	for i, name := range p.Names {
-		texts = append(texts, name+" "+picture.Unit(picture.Significant(p.Bars[0].Means[i]), "ms"))
+		texts = append(texts, name+" "+number.Unit(number.Significant(p.Bars[0].Means[i]), "ms"))
 	}
-	return fmt.Sprintf("Over all clients: %s; total %s.", strings.Join(texts, ", "), picture.Unit(picture.Significant(p.Bars[0].Total), "ms"))
+	return fmt.Sprintf("Over all clients: %s; total %s.", strings.Join(texts, ", "), number.Unit(number.Significant(p.Bars[0].Total), "ms"))
 }
 
 // Errors holds the failed requests by kind.
@@ -176,13 +176,13 @@ func (e *Errors) Figure() *plot.Figure {
 	var texts []string
 	for _, bar := range e.Bars {
 		most = max(most, bar.Count)
-		texts = append(texts, fmt.Sprintf("%s %s", bar.Name, picture.Count(bar.Count)))
+		texts = append(texts, fmt.Sprintf("%s %s", bar.Name, number.Count(bar.Count)))
 		p.Rows = append(p.Rows, plot.Row{
-			Name: bar.Name, Texts: []plot.Text{{Text: fmt.Sprintf("%s (%s)", picture.Count(bar.Count), picture.Share(bar.Count, e.Requests))}},
+			Name: bar.Name, Texts: []plot.Text{{Text: fmt.Sprintf("%s (%s)", number.Count(bar.Count), number.Share(bar.Count, e.Requests))}},
 			Marks: []plot.Mark{plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: float64(bar.Count), Y: barBottom}, Color: bar.color}},
 		})
 	}
 	p.X = plot.LinearExact(float64(most))
 	p.X.Ticks = nil // each bar has its number
-	return plot.Of("Failed requests by kind", strings.Join(texts, ", ")+fmt.Sprintf(" of %s requests.", picture.Count(e.Requests)), p)
+	return plot.Of("Failed requests by kind", strings.Join(texts, ", ")+fmt.Sprintf(" of %s requests.", number.Count(e.Requests)), p)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -207,8 +207,8 @@ func (c *Curves) Summary() string {
 	texts := []string{}
 	for _, p := range Marked {
 		if oneIn := OneIn(p); oneIn <= float64(c.Merged.Count) {
-			texts = append(texts, fmt.Sprintf("p%s %s", p, picture.Unit(picture.Milliseconds(c.Merged.Percentiles[p]), "ms")))
+			texts = append(texts, fmt.Sprintf("p%s %s", p, number.Unit(number.Milliseconds(c.Merged.Percentiles[p]), "ms")))
 		}
 	}
-	return fmt.Sprintf("%s of %s requests: %s, the longest %s.", c.Name, picture.Count(c.Merged.Count), strings.Join(texts, ", "), picture.Unit(picture.Significant(c.Merged.Max), "ms"))
+	return fmt.Sprintf("%s of %s requests: %s, the longest %s.", c.Name, number.Count(c.Merged.Count), strings.Join(texts, ", "), number.Unit(number.Significant(c.Merged.Max), "ms"))
 }

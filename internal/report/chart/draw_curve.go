@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 )
 
@@ -103,7 +103,7 @@ func (c *Curves) bound(b *CurveBound) []plot.Mark {
 // marked writes some percentiles and the maximum at the merged curve.
 func (c *Curves) marked() (all []plot.Mark) {
 	mark := func(name string, oneIn, ms float64) {
-		name += " " + picture.Unit(picture.Significant(ms), "ms")
+		name += " " + number.Unit(number.Significant(ms), "ms")
 		at := plot.Point{X: oneIn, Y: ms}
 		text := plot.Text{At: at, DX: -4, DY: -8, Text: name, Anchor: plot.End, Bold: true}
 		if oneIn < 4 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 )
 
@@ -67,7 +67,7 @@ func (t *Timeline) background(named bool) (all []plot.Mark) {
 		}
 	}
 	if t.Warmup > 0 {
-		w := band(t.Start, 0, plot.Warmup, "warm-up of "+picture.Significant(t.Warmup)+" s; its seconds are not in the result")
+		w := band(t.Start, 0, plot.Warmup, "warm-up of "+number.Significant(t.Warmup)+" s; its seconds are not in the result")
 		if named {
 			w.Text = "warm-up"
 		}
@@ -283,7 +283,7 @@ func (t *Timeline) windows(l *Panel, y *plot.Scale) (all []plot.Mark) {
 		if math.IsNaN(value) {
 			continue
 		}
-		dot := plot.Dot{At: plot.Point{X: w.At, Y: value}, Color: color, Hollow: true, Tip: "warm-up: " + name + " " + picture.Significant(value)}
+		dot := plot.Dot{At: plot.Point{X: w.At, Y: value}, Color: color, Hollow: true, Tip: "warm-up: " + name + " " + number.Significant(value)}
 		if _, beyond := y.Place(value); beyond && value > y.High {
 			dot.Shape, dot.Hollow = plot.Up, false
 		}

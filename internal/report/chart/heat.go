@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -44,7 +44,7 @@ func heatPanel(r *result.Result) *Panel {
 func HeatShades() string {
 	least := 100 / math.Pow(heatFactor, plot.HeatColors-1)
 	return fmt.Sprintf("The stronger a shade of the heat map, the larger a share of that second's successful requests took that long: from below %s%% to at least %s%%.",
-		picture.Significant(least), picture.Significant(100.0/heatFactor))
+		number.Significant(least), number.Significant(100.0/heatFactor))
 }
 
 // heatStep returns the shade of a share that isn't 0, from 0 on.

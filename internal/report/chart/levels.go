@@ -7,7 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -39,7 +39,7 @@ type LevelPoint struct {
 
 // BreakingPointText says what was reached, and at which load.
 func BreakingPointText(r *result.Result, p *result.BreakingPoint) string {
-	return fmt.Sprintf("%s %s at %s %s", report.BreakingPointName(p), p.Bound, picture.Count(p.Load()), report.UnitOfLoad(r))
+	return fmt.Sprintf("%s %s at %s %s", report.BreakingPointName(p), p.Bound, number.Count(p.Load()), report.UnitOfLoad(r))
 }
 
 // NewLevels returns the levels; nil for a load without stages.
@@ -153,7 +153,7 @@ func (l *Levels) Figure(of LevelPlot) *plot.Figure {
 			at := plot.Point{X: l.Loads[j], Y: v}
 			points = append(points, at)
 			if !at.IsGap() {
-				p.Marks = append(p.Marks, plot.Dot{At: at, Color: line.Color, Tip: fmt.Sprintf("%s at %s %s: %s", line.Name, picture.Significant(l.Loads[j]), l.Unit, picture.Unit(picture.Significant(v), of.Unit))})
+				p.Marks = append(p.Marks, plot.Dot{At: at, Color: line.Color, Tip: fmt.Sprintf("%s at %s %s: %s", line.Name, number.Significant(l.Loads[j]), l.Unit, number.Unit(number.Significant(v), of.Unit))})
 			}
 		}
 		p.Marks = append(p.Marks, plot.Line{Points: points, Stroke: plot.Stroke{Color: line.Color, Dash: line.Dash}})
@@ -166,8 +166,8 @@ func (l *Levels) summary(of *LevelPlot) string {
 	for i := range of.Lines {
 		line := &of.Lines[i]
 		first, last := line.Values[0], line.Values[len(line.Values)-1]
-		texts = append(texts, fmt.Sprintf("%s from %s at %s to %s at %s", line.Name, picture.Significant(first), picture.Significant(l.Loads[0]),
-			picture.Unit(picture.Significant(last), of.Unit), picture.Unit(picture.Significant(l.Loads[len(l.Loads)-1]), l.Unit)))
+		texts = append(texts, fmt.Sprintf("%s from %s at %s to %s at %s", line.Name, number.Significant(first), number.Significant(l.Loads[0]),
+			number.Unit(number.Significant(last), of.Unit), number.Unit(number.Significant(l.Loads[len(l.Loads)-1]), l.Unit)))
 	}
 	for _, p := range l.Points {
 		texts = append(texts, p.Text)

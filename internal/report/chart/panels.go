@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -155,7 +155,7 @@ func loadPanel(r *result.Result, t *Timeline) Panel {
 	case result.LoadScript:
 		l.Name, l.Empty = "load", "a k6 script, which has neither connections nor a target rate"
 		if r.Script != nil {
-			l.Empty += ": " + picture.Count(r.Script.VirtualUsers) + " virtual users"
+			l.Empty += ": " + number.Count(r.Script.VirtualUsers) + " virtual users"
 		}
 		return l
 	}

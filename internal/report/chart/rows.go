@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -45,7 +45,7 @@ func ActualText(o *result.ThresholdOutcome) string {
 	if o.Measured == nil {
 		return o.Actual
 	}
-	text := picture.Significant(*o.Measured)
+	text := number.Significant(*o.Measured)
 	rounded, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 	if err != nil || cmp.Compare(rounded, o.Limit) != cmp.Compare(*o.Measured, o.Limit) {
 		return o.Actual
@@ -119,9 +119,9 @@ func (a *Arrivals) Figure() *plot.Figure {
 	if a == nil {
 		return nil
 	}
-	text := fmt.Sprintf("%s of %s requests were dropped (%s): they never started, because no connection was free in time", picture.Count(a.Dropped), picture.Count(a.Due), picture.Share(a.Dropped, a.Due))
+	text := fmt.Sprintf("%s of %s requests were dropped (%s): they never started, because no connection was free in time", number.Count(a.Dropped), number.Count(a.Due), number.Share(a.Dropped, a.Due))
 	if a.Dropped == 0 {
-		text = fmt.Sprintf("none of %s requests was dropped", picture.Count(a.Due))
+		text = fmt.Sprintf("none of %s requests was dropped", number.Count(a.Due))
 	}
 	p := plot.Plot{Axis: "requests started per second", X: plot.LinearExact(max(a.Target, a.Achieved))}
 	p.X.Ticks = nil // each bar has its number
@@ -133,9 +133,9 @@ func (a *Arrivals) Figure() *plot.Figure {
 		if i == 0 {
 			rect.Color, rect.Outlined, rect.Hatched = plot.Ink, true, false
 		}
-		p.Rows = append(p.Rows, plot.Row{Name: bar.name, Marks: []plot.Mark{rect}, Texts: []plot.Text{{Text: picture.Unit(picture.Significant(bar.value), "requests/s")}}})
+		p.Rows = append(p.Rows, plot.Row{Name: bar.name, Marks: []plot.Mark{rect}, Texts: []plot.Text{{Text: number.Unit(number.Significant(bar.value), "requests/s")}}})
 	}
-	f := plot.Of("Target rate and achieved rate", fmt.Sprintf("Target %s requests/s, achieved %s requests/s; %s.", picture.Significant(a.Target), picture.Significant(a.Achieved), text), p)
+	f := plot.Of("Target rate and achieved rate", fmt.Sprintf("Target %s requests/s, achieved %s requests/s; %s.", number.Significant(a.Target), number.Significant(a.Achieved), text), p)
 	f.Note = text
 	return f
 }
@@ -184,11 +184,11 @@ func (c *ClientRows) Figure() *plot.Figure {
 	high := 100.0
 	for _, r := range c.Rows {
 		high = max(high, r.CPUPercent)
-		p.Rows = append(p.Rows, plot.Row{Name: r.Name, Texts: []plot.Text{{Text: picture.Percent(r.CPUPercent)}}, Marks: []plot.Mark{
+		p.Rows = append(p.Rows, plot.Row{Name: r.Name, Texts: []plot.Text{{Text: number.Percent(r.CPUPercent)}}, Marks: []plot.Mark{
 			plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: r.CPUPercent, Y: barBottom}, Color: plot.Clients},
 			plot.Rule{X: 80, Stroke: plot.Stroke{Color: plot.Ink, Dash: "2 3"}}, plot.Rule{X: 90, Stroke: plot.Stroke{Color: plot.Ink, Dash: "2 3"}},
 		}})
-		text := picture.Unit(picture.Significant(r.Skew), "ms")
+		text := number.Unit(number.Significant(r.Skew), "ms")
 		skew.Rows = append(skew.Rows, plot.Row{Name: r.Name, Texts: []plot.Text{{Text: text}}, Marks: []plot.Mark{plot.Dot{At: plot.Point{X: r.Skew, Y: plot.Middle}, Radius: 3.5, Color: plot.Clients, Tip: text}}})
 	}
 	p.X = plot.LinearExact(high)
@@ -203,5 +203,5 @@ func (c *ClientRows) Figure() *plot.Figure {
 }
 
 func (c *ClientRows) summary() string {
-	return fmt.Sprintf("%s used most, %s; the least of those shown %s.", c.Rows[0].Name, picture.Percent(c.Rows[0].CPUPercent), picture.Percent(c.Rows[len(c.Rows)-1].CPUPercent))
+	return fmt.Sprintf("%s used most, %s; the least of those shown %s.", c.Rows[0].Name, number.Percent(c.Rows[0].CPUPercent), number.Percent(c.Rows[len(c.Rows)-1].CPUPercent))
 }

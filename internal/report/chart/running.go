@@ -3,7 +3,7 @@ package chart
 import (
 	"math"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -34,12 +34,12 @@ func (g *Running) Timeline(r *result.Result, planned float64) *Timeline {
 		case l.Empty == "" && !l.known():
 			l.Lines, l.Empty = nil, "not available"
 		case l.ID == PanelErrors && l.Empty != "":
-			l.Empty += " in " + picture.Unit(picture.Significant(t.Times[t.Points()]), "s")
+			l.Empty += " in " + number.Unit(number.Significant(t.Times[t.Points()]), "s")
 		}
 		g.grow(l)
 		for j := range l.Lines {
 			if line := &l.Lines[j]; l.ID != PanelLoad {
-				line.Name += " " + picture.Significant(line.last())
+				line.Name += " " + number.Significant(line.last())
 			}
 		}
 	}

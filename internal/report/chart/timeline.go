@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
@@ -115,7 +115,7 @@ func NewTimeline(r *result.Result) *Timeline {
 	}
 	for i := range r.Levels {
 		l := &r.Levels[i]
-		t.Levels = append(t.Levels, Span{float64(l.Start), float64(l.End), picture.Count(l.Load())})
+		t.Levels = append(t.Levels, Span{float64(l.Start), float64(l.End), number.Count(l.Load())})
 	}
 	t.addMarks(r)
 	t.Panels = panels(r, t)
@@ -201,10 +201,10 @@ func (t *Timeline) Summary(l *Panel) string {
 		case math.IsInf(least, 1):
 			text += name + " not available"
 		case least == most:
-			text += fmt.Sprintf("%s %s", name, picture.Unit(picture.Significant(least), l.Unit))
+			text += fmt.Sprintf("%s %s", name, number.Unit(number.Significant(least), l.Unit))
 		default:
-			text += fmt.Sprintf("%s from %s at %s to %s at %s", name, picture.Significant(least), plot.Clock(t.Times[leastAt], t.End),
-				picture.Unit(picture.Significant(most), l.Unit), plot.Clock(t.Times[mostAt], t.End))
+			text += fmt.Sprintf("%s from %s at %s to %s at %s", name, number.Significant(least), plot.Clock(t.Times[leastAt], t.End),
+				number.Unit(number.Significant(most), l.Unit), plot.Clock(t.Times[mostAt], t.End))
 		}
 	}
 	return text + "."

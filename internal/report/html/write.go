@@ -13,7 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 )
 
@@ -29,7 +29,7 @@ var (
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"print": visible,
 	// signed is like print, for texts of numbers: those below 0 have minus signs.
-	"signed": func(text string) string { return picture.Minus(visible(text)) },
+	"signed": func(text string) string { return number.Minus(visible(text)) },
 	"shown":  doc.Shown,
 	"add":    func(a, b int) int { return a + b },
 	"svg":    func(d doc.Drawing) template.HTML { return template.HTML(d.SVG()) }, //nolint:gosec // see doc.Drawing

@@ -56,11 +56,11 @@ func File(c Caption, figures ...*Figure) string {
 		fmt.Fprintf(&header.body, `<text class="f-bad halo" x="%d" y="%d" font-size="15" font-weight="600" text-anchor="middle">not a result</text>`, fileWidth/2, head+18)
 	}
 	height := f.y + margin
-	body := fmt.Sprintf(`<rect class="f-plot" width="%d" height="%s"/><g transform="translate(%d)">%s%s</g>`, fileWidth+2*margin, number(height), margin, f.body.String(), header.body.String())
+	body := fmt.Sprintf(`<rect class="f-plot" width="%d" height="%s"/><g transform="translate(%d)">%s%s</g>`, fileWidth+2*margin, decimal(height), margin, f.body.String(), header.body.String())
 	defs := definitions(body)
 	label := strings.TrimSpace(fmt.Sprintf("%s: %s. %s.%s", title, c.Subject, c.Verdict, description))
 	fmt.Fprintf(&top, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %s" width="%d" height="%s" font-size="12" fill="none" stroke-linecap="round" stroke-linejoin="round">`,
-		escape(label), fileWidth+2*margin, number(height), fileWidth+2*margin, number(height))
+		escape(label), fileWidth+2*margin, decimal(height), fileWidth+2*margin, decimal(height))
 	return top.String() + `<style>text{font-family:system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}` + ownStyleSheet(defs+body) + "</style>" + defs + body + "</svg>\n"
 }
 
@@ -74,9 +74,9 @@ func (f *file) line(x, y float64, text string, size float64, bold bool, c Color)
 	if text == "" {
 		return
 	}
-	fmt.Fprintf(&f.body, `<text class="f-%s" x="%s" y="%s"`, c, number(x), number(y))
+	fmt.Fprintf(&f.body, `<text class="f-%s" x="%s" y="%s"`, c, decimal(x), decimal(y))
 	if size != 12 {
-		fmt.Fprintf(&f.body, ` font-size="%s"`, number(size))
+		fmt.Fprintf(&f.body, ` font-size="%s"`, decimal(size))
 	}
 	if bold {
 		f.body.WriteString(` font-weight="600"`)
@@ -159,7 +159,7 @@ func (f *file) plot(p *Plot, x, width float64) {
 	}
 	w := width - left - right
 	d, height := p.drawing(layout{units: w, rooms: []room{{width, w, right}}})
-	f.body.WriteString(d.svg(fmt.Sprintf(`x="%s" y="%s"`, number(x+left), number(f.y)), height, w))
+	f.body.WriteString(d.svg(fmt.Sprintf(`x="%s" y="%s"`, decimal(x+left), decimal(f.y)), height, w))
 	f.y += height + 4
 }
 
@@ -196,12 +196,12 @@ func (f *file) rows(p *Plot, x, width float64) {
 			f.line(at, middle, text.Text, 12, text.Bold, text.Color)
 			at += texts[j] + columnGap
 		}
-		f.body.WriteString(p.row(r, l).svg(fmt.Sprintf(`x="%s" y="%s"`, number(left), number(f.y+(height-RowHeight)/2)), RowHeight, w))
+		f.body.WriteString(p.row(r, l).svg(fmt.Sprintf(`x="%s" y="%s"`, decimal(left), decimal(f.y+(height-RowHeight)/2)), RowHeight, w))
 		f.y += height
 	}
 	if len(p.X.Ticks) > 0 {
 		d, height := p.rowAxis(l)
-		f.body.WriteString(d.svg(fmt.Sprintf(`x="%s" y="%s"`, number(left), number(f.y)), height, w))
+		f.body.WriteString(d.svg(fmt.Sprintf(`x="%s" y="%s"`, decimal(left), decimal(f.y)), height, w))
 		f.y += height
 	}
 }

@@ -115,9 +115,9 @@ func (l *label) write(to *strings.Builder, from int) {
 		class += " halo"
 	}
 	line := func(text string, y float64) {
-		fmt.Fprintf(to, `<text class="%s" x="%s" y="%s"`, class, percent(l.at), number(y))
+		fmt.Fprintf(to, `<text class="%s" x="%s" y="%s"`, class, percent(l.at), decimal(y))
 		if l.dx != 0 {
-			fmt.Fprintf(to, ` dx="%s"`, number(l.dx))
+			fmt.Fprintf(to, ` dx="%s"`, decimal(l.dx))
 		}
 		if l.anchor != "" && l.anchor != Start {
 			fmt.Fprintf(to, ` text-anchor="%s"`, l.anchor)

@@ -119,13 +119,13 @@ func (n *Name) sampled() bool { return n.Color != "" || n.Shape != nil }
 func (n *Name) sample(to *strings.Builder, x, y float64) {
 	switch {
 	case n.Shape != nil:
-		n.Shape.write(to, number(x+8), number(y))
+		n.Shape.write(to, decimal(x+8), decimal(y))
 	case n.Box:
-		fmt.Fprintf(to, `<rect class="f-%s" x="%s" y="%s" width="10" height="10"/>`, n.Color, number(x+2), number(y-5))
+		fmt.Fprintf(to, `<rect class="f-%s" x="%s" y="%s" width="10" height="10"/>`, n.Color, decimal(x+2), decimal(y-5))
 	case n.Dotted:
-		fmt.Fprintf(to, `<path class="s-%s" stroke-width="3" d="M%s %sh0m6 0h0m6 0h0"/>`, n.Color, number(x+2), number(y))
+		fmt.Fprintf(to, `<path class="s-%s" stroke-width="3" d="M%s %sh0m6 0h0m6 0h0"/>`, n.Color, decimal(x+2), decimal(y))
 	default:
-		fmt.Fprintf(to, `<path %s d="M%s %sh16"/>`, n.attributes(), number(x), number(y))
+		fmt.Fprintf(to, `<path %s d="M%s %sh16"/>`, n.attributes(), decimal(x), decimal(y))
 	}
 }
 
@@ -147,7 +147,7 @@ func (p *Plot) html(page *strings.Builder) {
 	}
 	fmt.Fprintf(page, `<div class="%s">`, class)
 	d, height := p.drawing(p.inPage())
-	page.WriteString(d.svg(fmt.Sprintf(`data-top="%s" data-height="%s"`, number(d.top), number(d.height)), height, 0))
+	page.WriteString(d.svg(fmt.Sprintf(`data-top="%s" data-height="%s"`, decimal(d.top), decimal(d.height)), height, 0))
 	page.WriteString("</div></div>")
 }
 
@@ -174,7 +174,7 @@ func (p *Plot) drawing(l layout) (d *drawing, height float64) {
 	d.yAxis()
 	d.xAxis(!p.XHidden, p.XName)
 	if p.Invalid {
-		fmt.Fprintf(&d.body, `<rect fill="url(#hatch-bad)" x="0" y="%s" width="100%%" height="%d"><title>not a result: the run is invalid</title></rect>`, number(d.top-strip), strip)
+		fmt.Fprintf(&d.body, `<rect fill="url(#hatch-bad)" x="0" y="%s" width="100%%" height="%d"><title>not a result: the run is invalid</title></rect>`, decimal(d.top-strip), strip)
 	}
 	for _, m := range p.Marks {
 		m.draw(d)
@@ -209,7 +209,7 @@ func (p *Plot) endNames(d *drawing) {
 		if short != n.Text {
 			tip = "<title>" + escape(n.Text) + "</title>"
 		}
-		fmt.Fprintf(&d.body, `<text class="f-%s" x="%s" y="%s"%s>%s%s</text>`, color, number(x), number(y), weight, tip, escape(short))
+		fmt.Fprintf(&d.body, `<text class="f-%s" x="%s" y="%s"%s>%s%s</text>`, color, decimal(x), decimal(y), weight, tip, escape(short))
 	}
 	d.body.WriteString("</svg>")
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // MaxTicks is the largest number of labeled ticks of an axis.
@@ -92,7 +92,7 @@ func stepOf(x float64) float64 {
 // tickLabel returns a multiple of step with the decimals that the step needs, thousands with commas.
 func tickLabel(value, step float64) string {
 	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
-	return picture.Separated(strconv.FormatFloat(value, 'f', decimals, 64))
+	return number.Separated(strconv.FormatFloat(value, 'f', decimals, 64))
 }
 
 // Logarithmic returns a logarithmic scale from at most low to at least high, whose ends are 1, 2 or 5 times a power of

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // Range returns a linear scale from at most low to at least high, whose ends are ticks. Unlike that of Linear it need not
@@ -89,7 +89,7 @@ func Shares(count float64) Scale {
 	s.Ticks = []Tick{{Value: 1, Label: "0%", Below: "all"}, {Value: 2, Label: "50%", Below: "1 in 2"}}
 	percent := "90"
 	for oneIn := 10.0; oneIn <= s.High*(1+1e-9); oneIn *= 10 {
-		s.Ticks = append(s.Ticks, Tick{Value: oneIn, Label: percent + "%", Below: "1 in " + picture.Count(int64(oneIn))})
+		s.Ticks = append(s.Ticks, Tick{Value: oneIn, Label: percent + "%", Below: "1 in " + number.Count(int64(oneIn))})
 		switch percent {
 		case "90":
 			percent = "99"
@@ -107,6 +107,6 @@ const SharesName = "percentile: share of requests that took no longer"
 
 // Around returns the scale from -reach to reach, both of which have a label.
 func Around(reach float64) Scale {
-	label := picture.Significant(reach)
+	label := number.Significant(reach)
 	return Scale{Low: -reach, High: reach, of: identity, Ticks: []Tick{{Value: -reach, Label: "−" + label}, {Value: reach, Label: "+" + label}}}
 }

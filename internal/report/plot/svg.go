@@ -81,7 +81,7 @@ func end(to *strings.Builder, name, tip string) {
 func (s Stroke) attributes() string {
 	text := fmt.Sprintf(`class="s-%s"`, s.Color)
 	if s.Width != 0 && s.Width != 1 {
-		text += fmt.Sprintf(` stroke-width="%s"`, number(s.Width))
+		text += fmt.Sprintf(` stroke-width="%s"`, decimal(s.Width))
 	}
 	if s.Dash != "" {
 		text += fmt.Sprintf(` stroke-dasharray="%s"`, escape(s.Dash))
@@ -167,15 +167,15 @@ func (m Rect) draw(d *drawing) {
 		width = ` stroke-width="2"`
 	}
 	if m.Color != "" {
-		fmt.Fprintf(&d.stretched, `<rect class="%s"%s x="%s" y="%s" width="%s" height="%s"`, class, width, number(d.units*left), number(top), number(d.units*(right-left)), number(bottom-top))
+		fmt.Fprintf(&d.stretched, `<rect class="%s"%s x="%s" y="%s" width="%s" height="%s"`, class, width, decimal(d.units*left), decimal(top), decimal(d.units*(right-left)), decimal(bottom-top))
 		end(&d.stretched, "rect", m.Tip)
 	}
 	if m.Hatched {
-		fmt.Fprintf(&d.body, `<rect fill="url(#hatch-bad)" x="%s" y="%s" width="%s" height="%s"`, percent(left), number(top), percent(right-left), number(bottom-top))
+		fmt.Fprintf(&d.body, `<rect fill="url(#hatch-bad)" x="%s" y="%s" width="%s" height="%s"`, percent(left), decimal(top), percent(right-left), decimal(bottom-top))
 		end(&d.body, "rect", m.Tip)
 	}
 	if m.Corner {
-		fmt.Fprintf(&d.body, `<use href="#corner" class="f-%s" x="%s" y="%s"/>`, m.Ink, percent(right), number(top+1))
+		fmt.Fprintf(&d.body, `<use href="#corner" class="f-%s" x="%s" y="%s"/>`, m.Ink, percent(right), decimal(top+1))
 	}
 	if m.Text != "" {
 		d.labels = append(d.labels, label{at: (left + right) / 2, y: (top+bottom)/2 + 4, text: m.Text, anchor: Center, color: m.Ink, within: right - left})
@@ -187,15 +187,15 @@ func (m Dots) draw(d *drawing) {
 	for _, at := range highest(d.places(m.Points), columns/d.units) {
 		data.WriteString(trace([]Point{at}))
 	}
-	d.path(fmt.Sprintf(`class="s-%s" stroke-width="%s"`, m.Color, number(2*m.Radius)), data.String(), "")
+	d.path(fmt.Sprintf(`class="s-%s" stroke-width="%s"`, m.Color, decimal(2*m.Radius)), data.String(), "")
 }
 
 func (m Dot) draw(d *drawing) {
-	x, y := percent(d.across(m.At.X)), number(d.down(m.At.Y))
+	x, y := percent(d.across(m.At.X)), decimal(d.down(m.At.Y))
 	if m.Number != 0 {
 		fmt.Fprintf(&d.body, `<circle class="f-plot s-text" cx="%s" cy="%s" r="7.5"`, x, y)
 		end(&d.body, "circle", m.Tip)
-		fmt.Fprintf(&d.body, `<text class="f-text" x="%s" y="%s" font-size="11" text-anchor="middle">%d</text>`, x, number(d.down(m.At.Y)+4), m.Number)
+		fmt.Fprintf(&d.body, `<text class="f-text" x="%s" y="%s" font-size="11" text-anchor="middle">%d</text>`, x, decimal(d.down(m.At.Y)+4), m.Number)
 		return
 	}
 	m.write(&d.body, x, y)
@@ -215,7 +215,7 @@ func (m Dot) write(to *strings.Builder, x, y string) {
 		if radius == 0 {
 			radius = 3
 		}
-		fmt.Fprintf(to, `<circle %s cx="%s" cy="%s" r="%s"`, class, x, y, number(radius))
+		fmt.Fprintf(to, `<circle %s cx="%s" cy="%s" r="%s"`, class, x, y, decimal(radius))
 		end(to, "circle", m.Tip)
 		return
 	}
@@ -297,7 +297,7 @@ func (d *drawing) yAxis() {
 	for _, t := range d.y.Ticks {
 		y := math.Round(d.top+(1-d.y.At(t.Value))*d.height-0.5) + 0.5
 		grid += trace([]Point{{0, y}, {d.units, y}})
-		fmt.Fprintf(&d.body, `<text class="f-muted" x="-8" y="%s" text-anchor="end">%s</text>`, number(y+4), escape(t.Label))
+		fmt.Fprintf(&d.body, `<text class="f-muted" x="-8" y="%s" text-anchor="end">%s</text>`, decimal(y+4), escape(t.Label))
 	}
 	d.path(`class="s-grid"`, grid, "")
 }
@@ -305,14 +305,14 @@ func (d *drawing) yAxis() {
 // svg returns the drawing as an element with these attributes, so high in pixels. In a file it is width pixels wide; in a page,
 // where width is 0, as wide as there is room.
 func (d *drawing) svg(attributes string, height, width float64) string {
-	box, across := number(d.units), ""
+	box, across := decimal(d.units), ""
 	stretched := d.stretched.String()
 	if width > 0 {
-		across = fmt.Sprintf(` width="%s"`, number(width))
+		across = fmt.Sprintf(` width="%s"`, decimal(width))
 	}
-	text := fmt.Sprintf(`<svg %s%s height="%s" overflow="visible">`, attributes, across, number(height))
+	text := fmt.Sprintf(`<svg %s%s height="%s" overflow="visible">`, attributes, across, decimal(height))
 	if stretched != "" {
-		text += fmt.Sprintf(`<svg class="stretched" viewBox="0 0 %s %s" preserveAspectRatio="none"%s height="%s" overflow="visible">%s</svg>`, box, number(height), across, number(height), stretched)
+		text += fmt.Sprintf(`<svg class="stretched" viewBox="0 0 %s %s" preserveAspectRatio="none"%s height="%s" overflow="visible">%s</svg>`, box, decimal(height), across, decimal(height), stretched)
 	}
 	return text + d.body.String() + d.texts() + "</svg>"
 }
@@ -322,8 +322,8 @@ func percent(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e4)/100, 'f', -1, 64) + "%"
 }
 
-// number formats a place with at most one decimal.
-func number(x float64) string {
+// decimal formats a place with at most one decimal.
+func decimal(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "0"
 	}

@@ -63,11 +63,11 @@ func tenths(n int) string {
 }
 
 // pad writes a number behind another: a sign separates them, else a space does.
-func pad(d *strings.Builder, number string) {
-	if number[0] != '-' {
+func pad(d *strings.Builder, next string) {
+	if next[0] != '-' {
 		d.WriteByte(' ')
 	}
-	d.WriteString(number)
+	d.WriteString(next)
 }
 
 // thinned returns a line with at most two places of each whole number that its scaled abscissas begin with: the least and the largest, in their order. Gaps

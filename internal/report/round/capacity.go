@@ -11,7 +11,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // Trial is a trial of a capacity search.
@@ -83,9 +83,9 @@ func (r *Report) Sustains(c *benchmark.Capacity) string {
 	label := r.Label(c.Cell)
 	load := func(n int64) string {
 		if unit, open := r.CapacityLoad(); !open {
-			return picture.Count(n) + " " + unit
+			return number.Count(n) + " " + unit
 		}
-		return picture.Count(n) + "/s"
+		return number.Count(n) + "/s"
 	}
 	switch {
 	case c.Limit == v1alpha1.LimitMaximum:
@@ -112,11 +112,11 @@ func (r *Report) CapacitiesTable(caption string) *doc.Table {
 	}
 	return doc.TableOf(caption, r.Capacities,
 		doc.Word("cell", func(c *capacity) string { return r.Cells[c.Cell].Name }),
-		positive("sustained", func(c *capacity) float64 { return float64(c.Sustained) }, number),
-		positive("not sustained", func(c *capacity) float64 { return float64(c.Failed) }, number),
+		positive("sustained", func(c *capacity) float64 { return float64(c.Sustained) }, digits),
+		positive("not sustained", func(c *capacity) float64 { return float64(c.Failed) }, digits),
 		doc.Word("limit", func(c *capacity) string { return limits[c.Limit] }),
 		positive("achieved/s", func(c *capacity) float64 { return c.AchievedPerSecond }, benchmark.Decimal),
-		positive("requests/day", func(c *capacity) float64 { return c.RequestsPerDay }, number),
+		positive("requests/day", func(c *capacity) float64 { return c.RequestsPerDay }, digits),
 		positive("MB/s", func(c *capacity) float64 { return c.BytesPerSecond / 1e6 }, benchmark.Decimal),
 		positive("CPU s/million requests", func(c *capacity) float64 { return c.CPUSecondsPerMillionRequests }, benchmark.Decimal),
 		positive("KiB/connection", func(c *capacity) float64 { return c.BytesPerConnection / 1024 }, benchmark.Decimal),

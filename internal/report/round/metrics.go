@@ -8,7 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // The metrics that only levels have.
@@ -126,7 +126,7 @@ func InUnitOf(metric v1alpha1.BenchmarkMetric, value *float64) *float64 {
 // Value formats a value of a metric in MetricUnit with 3 significant digits.
 func Value(metric v1alpha1.BenchmarkMetric, value float64) string {
 	x := InUnit(metric, value)
-	return picture.Fixed(x, picture.Decimals(x, 0))
+	return number.Fixed(x, number.Decimals(x, 0))
 }
 
 // EstimateTexts returns a median in MetricUnit and its interval, as in "93.8" and "91.2 to 95.1", with the digits that
@@ -134,11 +134,11 @@ func Value(metric v1alpha1.BenchmarkMetric, value float64) string {
 // and if all of it is 0.
 func EstimateTexts(e *benchmark.Estimate) (median, interval string) {
 	size := unitOf(e.Metric).size
-	decimals := picture.Decimals(e.Median/size, half(e.Low, e.High)/size)
+	decimals := number.Decimals(e.Median/size, half(e.Low, e.High)/size)
 	if unitOf(e.Metric).decimals == 0 { // a count
 		decimals = min(decimals, 0)
 	}
-	write := func(value float64) string { return picture.Fixed(value/size, decimals) }
+	write := func(value float64) string { return number.Fixed(value/size, decimals) }
 	if e.Low != nil && e.High != nil && (*e.Low != 0 || *e.High != 0) {
 		interval = write(*e.Low) + " to " + write(*e.High)
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // maxPercentDecimals is the number of decimals of percentages in other places, such as the status.
@@ -17,7 +17,7 @@ func percentDecimals(e *benchmark.Effect) int {
 		return 0
 	}
 	width := half(e.LowPercent, e.HighPercent)
-	decimals := max(0, picture.Decimals(*e.Percent, width))
+	decimals := max(0, number.Decimals(*e.Percent, width))
 	if width == 0 {
 		return decimals
 	}
@@ -58,7 +58,7 @@ func signedPercent(e *benchmark.Effect, p *float64) string {
 	if p == nil {
 		return "-"
 	}
-	text := picture.Fixed(*p, percentDecimals(e))
+	text := number.Fixed(*p, percentDecimals(e))
 	if *p > 0 {
 		text = "+" + text
 	}
@@ -70,5 +70,5 @@ func Detectable(e *benchmark.Effect) string {
 	if e.DetectablePercent == nil {
 		return "-"
 	}
-	return picture.Fixed(*e.DetectablePercent, max(0, picture.Decimals(*e.DetectablePercent, *e.DetectablePercent))) + "%"
+	return number.Fixed(*e.DetectablePercent, max(0, number.Decimals(*e.DetectablePercent, *e.DetectablePercent))) + "%"
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // Headline returns the verdict in words.
@@ -157,12 +157,12 @@ func isRatio(percent float64) bool { return percent >= doubledPercent || percent
 // ratio returns a change as a factor.
 func ratio(percent float64) string {
 	factor := 1 + percent/100
-	return picture.Fixed(factor, max(1, picture.Decimals(factor, 0)-1))
+	return number.Fixed(factor, max(1, number.Decimals(factor, 0)-1))
 }
 
 // size returns a change in percent without its sign.
 func size(e *benchmark.Effect, percent float64) string {
-	return picture.Fixed(math.Abs(percent), percentDecimals(e)) + "%"
+	return number.Fixed(math.Abs(percent), percentDecimals(e)) + "%"
 }
 
 // sided returns a change with its direction, as in "12% worse".

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // Plural returns a number of what a noun names: "1 run", "2 runs".
@@ -34,7 +34,7 @@ func moment(t time.Time) string {
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// number formats a large number with separators: 1,234,567.
-func number(x float64) string {
-	return picture.Separated(strconv.FormatFloat(math.Round(x), 'f', 0, 64))
+// digits formats a large number with separators: 1,234,567.
+func digits(x float64) string {
+	return number.Separated(strconv.FormatFloat(math.Round(x), 'f', 0, 64))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/chart"
 	"github.com/assay-dev/assay/internal/result"
@@ -75,7 +75,7 @@ func runsOf(c *Comparison) string {
 // singleRemark says what two runs say, and what they don't.
 func singleRemark(c *Comparison) string {
 	percentile := func(i int) string {
-		return picture.Significant(float64(c.Results[i].Merged.Latencies.Get(result.Total).Percentile(99))/1000) + " ms"
+		return number.Significant(float64(c.Results[i].Merged.Latencies.Get(result.Total).Percentile(99))/1000) + " ms"
 	}
 	return fmt.Sprintf("%s answered 99%% within %s, %s within %s. One run each: this doesn't tell which is better. Repeat with a Benchmark.",
 		c.Candidate.Name, percentile(1), c.Baseline.Name, percentile(0))
@@ -165,8 +165,8 @@ func percentilesTable(results [2]*result.Result) *doc.Table {
 	}
 	return doc.TableOf("Percentiles", []float64{50, 66, 75, 80, 90, 95, 98, 99, 99.9, 99.99},
 		doc.Word("share", func(percent *float64) string { return strconv.FormatFloat(*percent, 'f', -1, 64) + "%" }),
-		doc.Number("A, ms", func(percent *float64) string { return picture.Significant(at(0, *percent, 1)) }),
-		doc.Number("B, ms", func(percent *float64) string { return picture.Significant(at(1, *percent, 1)) }),
+		doc.Number("A, ms", func(percent *float64) string { return number.Significant(at(0, *percent, 1)) }),
+		doc.Number("B, ms", func(percent *float64) string { return number.Significant(at(1, *percent, 1)) }),
 		doc.Number("difference", func(percent *float64) string {
 			const enough = 10
 			a, b := at(0, *percent, enough), at(1, *percent, enough)
@@ -180,7 +180,7 @@ func percentilesTable(results [2]*result.Result) *doc.Table {
 // pairsSection has the metrics of two single runs, each as two dots on a line.
 func pairsSection(c *Comparison) doc.Section {
 	figure := func(side func(e *round.ComparedEffect) float64) func(*round.ComparedEffect) string {
-		return func(e *round.ComparedEffect) string { return picture.Significant(round.InUnit(e.Metric, side(e))) }
+		return func(e *round.ComparedEffect) string { return number.Significant(round.InUnit(e.Metric, side(e))) }
 	}
 	t := doc.TableOf("Figures", c.Effects, doc.Word("metric", func(e *round.ComparedEffect) string { return round.MetricTitle(e.Metric) }),
 		doc.Number("A", figure(func(e *round.ComparedEffect) float64 { return e.BaselineMedian })), doc.Number("B", figure(func(e *round.ComparedEffect) float64 { return e.CandidateMedian })))

@@ -18,7 +18,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
@@ -169,7 +169,7 @@ func TestSentences(t *testing.T) {
 	r := &round.Report{Round: roundtest.Connectors(t), Notes: []string{"Round 4 is under way."}}
 	header := text(all(parse(t, write(t, r)), "header")[0])
 	for _, s := range r.Sentences() {
-		if !strings.Contains(header, picture.Minus(s.Text)) {
+		if !strings.Contains(header, number.Minus(s.Text)) {
 			t.Errorf("no %q in:\n%s", s, header)
 		}
 	}

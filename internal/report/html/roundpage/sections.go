@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/chart"
@@ -99,7 +99,7 @@ func runsTable(r *round.Report, metric v1alpha1.BenchmarkMetric, runs []*benchma
 		doc.Word("cell", func(run *run) string { return r.Label((*run).Cell) }),
 		doc.Number("block", func(run *run) string { return strconv.Itoa((*run).Number + 1) }),
 		doc.Word("run", func(run *run) string { return (*run).Name }),
-		doc.Number(round.MetricTitle(metric), func(run *run) string { return picture.Significant(round.InUnit(metric, (*run).Figures[metric])) }),
+		doc.Number(round.MetricTitle(metric), func(run *run) string { return number.Significant(round.InUnit(metric, (*run).Figures[metric])) }),
 		doc.Word("counts", func(run *run) string {
 			if (*run).Number < r.Blocks {
 				return "yes"
@@ -234,13 +234,13 @@ func trialsTable(r *round.Report, cell int) *doc.Table {
 		if n == 0 {
 			return "-"
 		}
-		return picture.Count(n)
+		return number.Count(n)
 	}
 	optional := func(x *float64) string {
 		if x == nil {
 			return "-"
 		}
-		return picture.Significant(*x)
+		return number.Significant(*x)
 	}
 	trials := r.Trials(cell)
 	numbers := map[string]int{}
@@ -250,7 +250,7 @@ func trialsTable(r *round.Report, cell int) *doc.Table {
 	return doc.TableOf("Trials of "+r.Label(cell), trials,
 		doc.Number("trial", func(t *trial) string { return strconv.Itoa(numbers[t.Name]) }),
 		doc.Word("run", func(t *trial) string { return t.Name }),
-		doc.Number("load, "+unit, func(t *trial) string { return picture.Count(t.Load) }),
+		doc.Number("load, "+unit, func(t *trial) string { return number.Count(t.Load) }),
 		doc.Word("outcome", func(t *trial) string {
 			if !t.Valid {
 				return "invalid"

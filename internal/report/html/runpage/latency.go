@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -17,7 +17,7 @@ func distribution(r *result.Result) doc.Section {
 	if c == nil {
 		return doc.Section{}
 	}
-	caption := fmt.Sprintf("%s requests of all clients, from their merged histogram; the curve ends at their count and is thin where fewer than 10 requests lie beyond.", picture.Count(c.Merged.Count))
+	caption := fmt.Sprintf("%s requests of all clients, from their merged histogram; the curve ends at their count and is thin where fewer than 10 requests lie beyond.", number.Count(c.Merged.Count))
 	switch {
 	case len(c.Envelope) > 0:
 		caption += " Gray: the range of all clients, and the worst of them."
@@ -59,7 +59,7 @@ func percentileTable(r *result.Result) *doc.Table {
 	}
 	return doc.TableOf("Latency in ms by percentile", rows, append(fields,
 		doc.Number("max", func(x *row) string { return report.Milliseconds(x.Max) }),
-		doc.Number("requests", func(x *row) string { return picture.Count(x.Count) }))...)
+		doc.Number("requests", func(x *row) string { return number.Count(x.Count) }))...)
 }
 
 // phases has where the time of requests went.
@@ -72,7 +72,7 @@ func phases(r *result.Result) doc.Section {
 	for _, bar := range p.Bars {
 		row := []string{bar.Name}
 		for _, mean := range append(bar.Means, bar.Total) {
-			row = append(row, picture.Significant(mean))
+			row = append(row, number.Significant(mean))
 		}
 		means.Rows = append(means.Rows, row)
 	}
@@ -82,7 +82,7 @@ func phases(r *result.Result) doc.Section {
 			continue
 		}
 		all.Rows = append(all.Rows, []string{
-			result.Phase(phase).String(), picture.Count(h.Count()), picture.Significant(h.Mean() / 1000),
+			result.Phase(phase).String(), number.Count(h.Count()), number.Significant(h.Mean() / 1000),
 			report.Milliseconds(h.Percentile(50)), report.Milliseconds(h.Percentile(99)), report.Milliseconds(h.Max()),
 		})
 	}

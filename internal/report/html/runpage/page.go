@@ -11,7 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -49,7 +49,7 @@ func sentences(r *result.Result) []doc.Sentence {
 			Text: fmt.Sprintf("It can't be trusted because of %s. The figures below may be the clients' or the machine's rather than the target's.", reasons(r))})
 	}
 	if total.Count() > 0 {
-		s = append(s, doc.Sentence{Text: measured + fmt.Sprintf("%s requests/s. Half were answered within %s, 99%% within %s, the slowest in %s.", picture.Significant(r.RequestsPerSecond()),
+		s = append(s, doc.Sentence{Text: measured + fmt.Sprintf("%s requests/s. Half were answered within %s, 99%% within %s, the slowest in %s.", number.Significant(r.RequestsPerSecond()),
 			ms(total.Percentile(percentile.P50.Percent())), ms(total.Percentile(percentile.P99.Percent())), ms(total.Max()))})
 	}
 	failed, requests := r.Merged.Errors.Total(), r.Merged.Requests
@@ -57,9 +57,9 @@ func sentences(r *result.Result) []doc.Sentence {
 	case requests == 0:
 		s = append(s, doc.Sentence{Text: "No request was completed."})
 	case failed == 0:
-		s = append(s, doc.Sentence{Text: fmt.Sprintf("None of %s failed.", picture.Count(requests))})
+		s = append(s, doc.Sentence{Text: fmt.Sprintf("None of %s failed.", number.Count(requests))})
 	default:
-		s = append(s, doc.Sentence{Text: measured + fmt.Sprintf("%s of %s requests failed (%s).", picture.Count(failed), picture.Count(requests), picture.Share(failed, requests))})
+		s = append(s, doc.Sentence{Text: measured + fmt.Sprintf("%s of %s requests failed (%s).", number.Count(failed), number.Count(requests), number.Share(failed, requests))})
 	}
 	if !invalid(r) {
 		s = append(s, doc.Sentence{Text: "One run: how much the next one would differ is not known."})
@@ -67,7 +67,7 @@ func sentences(r *result.Result) []doc.Sentence {
 	return s
 }
 
-func ms(microseconds int64) string { return picture.Unit(picture.Milliseconds(microseconds), "ms") }
+func ms(microseconds int64) string { return number.Unit(number.Milliseconds(microseconds), "ms") }
 
 // metrics returns the five metrics of the head.
 func metrics(r *result.Result) []doc.Fact {
@@ -79,10 +79,10 @@ func metrics(r *result.Result) []doc.Fact {
 		return ms(total.Percentile(p.Percent()))
 	}
 	facts := []doc.Fact{
-		{Name: "throughput", Value: picture.Unit(picture.Significant(r.RequestsPerSecond()), "requests/s")},
+		{Name: "throughput", Value: number.Unit(number.Significant(r.RequestsPerSecond()), "requests/s")},
 		{Name: "p50 " + chart.LatencyName(&r.Run), Value: latency(percentile.P50)},
 		{Name: "p99 " + chart.LatencyName(&r.Run), Value: latency(percentile.P99)},
-		{Name: "failed", Value: fmt.Sprintf("%s of %s", picture.Count(r.Merged.Errors.Total()), picture.Count(r.Merged.Requests))},
+		{Name: "failed", Value: fmt.Sprintf("%s of %s", number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))},
 	}
 	for _, c := range r.Containers() {
 		if c.Usage == nil || c.CPULimit <= 0 {
@@ -92,7 +92,7 @@ func metrics(r *result.Result) []doc.Fact {
 		if c.Name != result.ServerContainer {
 			name = "CPU of " + c.Name
 		}
-		facts = append(facts, doc.Fact{Name: name, Value: fmt.Sprintf("%s of %s", picture.Percent(c.Usage.CPUPercentOf(c.CPULimit)), report.CPUCount(c.CPULimit))})
+		facts = append(facts, doc.Fact{Name: name, Value: fmt.Sprintf("%s of %s", number.Percent(c.Usage.CPUPercentOf(c.CPULimit)), report.CPUCount(c.CPULimit))})
 		if len(facts) > 7 { // the section of the target has the others
 			break
 		}

@@ -24,7 +24,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -308,9 +308,9 @@ func TestFiguresAreThoseOfJSON(t *testing.T) {
 				row += fmt.Sprintf("%.3f | ", total.Percentiles[p]/1000)
 			}
 			for _, want := range []string{
-				picture.Significant(document.Summary.Merged.RequestsPerSecond) + " requests/s. Half were answered within " + picture.Significant(total.Percentiles["50"]/1000) + " ms",
-				"99% within " + picture.Significant(total.Percentiles["99"]/1000) + " ms, the slowest in " + picture.Significant(total.Max/1000) + " ms.",
-				"p99 " + picture.Significant(total.Percentiles["99"]/1000) + " ms", // of the percentile curve
+				number.Significant(document.Summary.Merged.RequestsPerSecond) + " requests/s. Half were answered within " + number.Significant(total.Percentiles["50"]/1000) + " ms",
+				"99% within " + number.Significant(total.Percentiles["99"]/1000) + " ms, the slowest in " + number.Significant(total.Max/1000) + " ms.",
+				"p99 " + number.Significant(total.Percentiles["99"]/1000) + " ms", // of the percentile curve
 				row + fmt.Sprintf("%.3f | ", total.Max/1000),
 			} {
 				if !strings.Contains(words, want) {

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -25,20 +25,20 @@ func script(r *result.Result) doc.Section {
 	metrics := r.Script.Metrics
 	for i := range metrics {
 		m := &metrics[i]
-		low, high, samples := picture.Significant(m.Min), picture.Significant(m.Max), picture.Count(m.Samples)
+		low, high, samples := number.Significant(m.Min), number.Significant(m.Max), number.Count(m.Samples)
 		switch m.Kind {
 		case k6metric.Counter:
 			others.Rows = append(others.Rows, []string{m.Name, "counter", string(m.Unit), exact(m.Sum), "-", "-", samples})
 		case k6metric.Gauge:
 			others.Rows = append(others.Rows, []string{m.Name, "gauge", string(m.Unit), exact(m.Last), exact(m.Min), exact(m.Max), samples})
 		case k6metric.Rate:
-			others.Rows = append(others.Rows, []string{m.Name, "rate", "", picture.Share(int64(m.Sum), m.Samples), "-", "-", samples})
+			others.Rows = append(others.Rows, []string{m.Name, "rate", "", number.Share(int64(m.Sum), m.Samples), "-", "-", samples})
 		default:
-			row := []string{m.Name, string(m.Unit), picture.Significant(m.Mean()), low}
+			row := []string{m.Name, string(m.Unit), number.Significant(m.Mean()), low}
 			for i := range percentile.Common { // other versions have more or fewer
 				text := "-"
 				if i < len(m.Percentiles) {
-					text = picture.Significant(m.Percentiles[i])
+					text = number.Significant(m.Percentiles[i])
 				}
 				row = append(row, text)
 			}
@@ -60,7 +60,7 @@ func script(r *result.Result) doc.Section {
 func exact(x float64) string {
 	const most = 1 << 53 // up to which each whole number is a float64
 	if x == math.Trunc(x) && math.Abs(x) < most {
-		return picture.Count(int64(x))
+		return number.Count(int64(x))
 	}
-	return picture.Significant(x)
+	return number.Significant(x)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -80,7 +80,7 @@ func failures(r *result.Result) doc.Section {
 		s.Add(doc.Paragraph{"No request was completed."})
 		return s
 	case e == nil:
-		s.Add(doc.Paragraph{fmt.Sprintf("None of %s requests failed.", picture.Count(r.Merged.Requests))})
+		s.Add(doc.Paragraph{fmt.Sprintf("None of %s requests failed.", number.Count(r.Merged.Requests))})
 		return s
 	}
 	for _, log := range r.ServerErrors {
@@ -88,7 +88,7 @@ func failures(r *result.Result) doc.Section {
 	}
 	t := &doc.Table{Caption: "Failed requests by kind", Columns: append(doc.Words("kind"), doc.Numbers("requests", "share of all requests")...)}
 	for _, bar := range e.Bars {
-		t.Rows = append(t.Rows, []string{bar.Name, picture.Count(bar.Count), picture.Share(bar.Count, e.Requests)})
+		t.Rows = append(t.Rows, []string{bar.Name, number.Count(bar.Count), number.Share(bar.Count, e.Requests)})
 	}
 	s.Add(plotOf(e.Figure(), t))
 	return s

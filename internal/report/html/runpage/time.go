@@ -6,7 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -23,7 +23,7 @@ func overTime(r *result.Result) doc.Section {
 		return s
 	}
 	p := doc.Panels{
-		Hint:        fmt.Sprintf("%s points. Point at a plot, or focus one and use the arrow keys, to read its figures.", picture.Count(int64(t.Points()))),
+		Hint:        fmt.Sprintf("%s points. Point at a plot, or focus one and use the arrow keys, to read its figures.", number.Count(int64(t.Points()))),
 		FoldedTitle: "Memory, network, pauses and the nodes, on the same axis", Series: series(t),
 	}
 	open := 0
@@ -55,17 +55,17 @@ func captions(r *result.Result, t *chart.Timeline) (texts doc.Paragraph) {
 		texts = append(texts, chart.HeatShades())
 	}
 	if t.CutShort > 0 {
-		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates; its latencies are those of the last requests that were answered.", picture.Significant(t.CutShort)))
+		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates; its latencies are those of the last requests that were answered.", number.Significant(t.CutShort)))
 	}
 	if t.Points() <= 3 {
-		texts = append(texts, fmt.Sprintf("%s s measured.", picture.Significant(t.End)))
+		texts = append(texts, fmt.Sprintf("%s s measured.", number.Significant(t.End)))
 	}
 	switch {
 	case r.Run.Standalone:
 	case r.Warmup == nil:
 		texts = append(texts, "There was no warm-up.")
 	default:
-		text := fmt.Sprintf("The warm-up took %s, drawn left of 0", picture.Unit(picture.Significant(t.Warmup), "s"))
+		text := fmt.Sprintf("The warm-up took %s, drawn left of 0", number.Unit(number.Significant(t.Warmup), "s"))
 		if t.Warmup > -t.Start*(1+1e-9) {
 			text += " (cut short)"
 		}
@@ -115,7 +115,7 @@ func seriesTable(t *chart.Timeline) *doc.Table {
 					most = v
 				}
 			}
-			row = append(row, picture.Significant(most))
+			row = append(row, number.Significant(most))
 		}
 		table.Rows = append(table.Rows, row)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -47,7 +47,7 @@ func Capacity(r *round.Report, c *benchmark.Capacity) *plot.Figure {
 			dot.Shape, dot.Radius, dot.Color, text = plot.Circle, 4, plot.Good, "passed"
 			passed++
 		}
-		dot.Tip = fmt.Sprintf("trial %d, %s: %s", i+1, picture.Count(t.Load), text)
+		dot.Tip = fmt.Sprintf("trial %d, %s: %s", i+1, number.Count(t.Load), text)
 		loads.Marks = append(loads.Marks, dot)
 	}
 	if c.Sustained > 0 && c.Failed > 0 {
@@ -57,12 +57,12 @@ func Capacity(r *round.Report, c *benchmark.Capacity) *plot.Figure {
 	loads.Marks = append(loads.Marks, plot.Line{Stroke: plot.Stroke{Color: plot.Ink, Width: 1.5}, Points: lower}, plot.Line{Stroke: plot.Stroke{Color: plot.Ink, Width: 1.5, Dash: "5 3"}, Points: upper})
 	switch {
 	case saturated:
-		loads.Names = append(loads.Names, plot.Name{Text: "clients' limit " + picture.Count(c.Failed), Y: float64(c.Failed)})
+		loads.Names = append(loads.Names, plot.Name{Text: "clients' limit " + number.Count(c.Failed), Y: float64(c.Failed)})
 	case c.Failed > 0:
-		loads.Names = append(loads.Names, plot.Name{Text: "fails at " + picture.Count(c.Failed), Y: float64(c.Failed)})
+		loads.Names = append(loads.Names, plot.Name{Text: "fails at " + number.Count(c.Failed), Y: float64(c.Failed)})
 	}
 	if c.Sustained > 0 {
-		loads.Names = append(loads.Names, plot.Name{Text: "sustains " + picture.Count(c.Sustained), Y: float64(c.Sustained)})
+		loads.Names = append(loads.Names, plot.Name{Text: "sustains " + number.Count(c.Sustained), Y: float64(c.Sustained)})
 	}
 	plots := []plot.Plot{loads}
 	add := func(p plot.Plot, ok bool) {
@@ -71,12 +71,12 @@ func Capacity(r *round.Report, c *benchmark.Capacity) *plot.Figure {
 		}
 	}
 	add(trialPlot(trials, "achieved, % of the load", plot.Range, achievedBound, "99% needed", func(t *round.Trial) *float64 { return t.AchievedPercent }))
-	add(trialPlot(trials, r.AxisTitle("LatencyP99"), plot.Logarithmic, r.LatencyBound(), fmt.Sprintf("threshold %s ms", picture.Significant(r.LatencyBound())), func(t *round.Trial) *float64 { return t.LatencyP99 }))
+	add(trialPlot(trials, r.AxisTitle("LatencyP99"), plot.Logarithmic, r.LatencyBound(), fmt.Sprintf("threshold %s ms", number.Significant(r.LatencyBound())), func(t *round.Trial) *float64 { return t.LatencyP99 }))
 	for i := range plots {
 		plots[i].X, plots[i].XHidden, plots[i].Gutter = plot.Categories(numbers), i < len(plots)-1, true
 	}
 	plots[len(plots)-1].XName = "trial, in order"
-	f := plot.Of(r.Sustains(c), fmt.Sprintf("%d trials from %s to %s %s, of which %d passed.", len(trials), picture.Count(int64(low)), picture.Count(int64(high)), unit, passed), plots...)
+	f := plot.Of(r.Sustains(c), fmt.Sprintf("%d trials from %s to %s %s, of which %d passed.", len(trials), number.Count(int64(low)), number.Count(int64(high)), unit, passed), plots...)
 	f.Note = "● passed, ✕ failed, □ clients' limit or invalid. In the plots below the load, hollow: not passed."
 	return f
 }
@@ -89,7 +89,7 @@ func trialPlot(trials []round.Trial, axis string, scale func(low, high float64) 
 	for i := range trials {
 		if y := of(&trials[i]); y != nil {
 			low, high = min(low, *y), max(high, *y)
-			p.Marks = append(p.Marks, plot.Dot{At: plot.Point{X: float64(i), Y: *y}, Color: plot.Ink, Hollow: trials[i].Outcome != benchmark.OutcomePassed, Tip: fmt.Sprintf("trial %d: %s", i+1, picture.Significant(*y))})
+			p.Marks = append(p.Marks, plot.Dot{At: plot.Point{X: float64(i), Y: *y}, Color: plot.Ink, Hollow: trials[i].Outcome != benchmark.OutcomePassed, Tip: fmt.Sprintf("trial %d: %s", i+1, number.Significant(*y))})
 		}
 	}
 	some = len(p.Marks) > 0

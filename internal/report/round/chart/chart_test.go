@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/chart"
@@ -155,7 +155,7 @@ func TestRuns(t *testing.T) {
 		if run.Trial {
 			continue
 		}
-		tip := run.Name + ": " + picture.Significant(round.InUnit("LatencyP99", run.Figures["LatencyP99"]))
+		tip := run.Name + ": " + number.Significant(round.InUnit("LatencyP99", run.Figures["LatencyP99"]))
 		if !run.Valid {
 			tip = run.Name + " of nio2: " + run.Message
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -141,7 +141,7 @@ func toleranceMarks(tolerance float64) []plot.Mark {
 }
 
 // Change and Interval return the texts of round.Change and round.Interval with minus signs, as axes have them.
-func Change(e *benchmark.Effect) string { return picture.Minus(round.Change(e)) }
+func Change(e *benchmark.Effect) string { return number.Minus(round.Change(e)) }
 
 // Interval is described at Change.
-func Interval(e *benchmark.Effect) string { return picture.Minus(round.Interval(e)) }
+func Interval(e *benchmark.Effect) string { return number.Minus(round.Interval(e)) }

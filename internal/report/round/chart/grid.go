@@ -8,7 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -32,7 +32,7 @@ func HeatMap(r *round.Report, g *round.Pivot) *plot.Figure {
 		rect.Ink = plot.On(rect.Color)
 		return text, value
 	})
-	f.Names = []plot.Name{box(picture.Significant(low), plot.Heat(0)), box(picture.Significant(high), plot.Heat(1))}
+	f.Names = []plot.Name{box(number.Significant(low), plot.Heat(0)), box(number.Significant(high), plot.Heat(1))}
 	f.Note = "log scale; hatched: no valid result" + f.Note
 	return f
 }
@@ -182,7 +182,7 @@ func Lines(r *round.Report, g *round.Pivot) *plot.Figure {
 	if !(low > 0) {
 		return nil
 	}
-	f := &plot.Figure{Title: GridTitle(g) + " as lines", Description: fmt.Sprintf("medians from %s to %s.", picture.Significant(low), picture.Significant(high)), Columns: make([][]plot.Plot, panelColumns)}
+	f := &plot.Figure{Title: GridTitle(g) + " as lines", Description: fmt.Sprintf("medians from %s to %s.", number.Significant(low), number.Significant(high)), Columns: make([][]plot.Plot, panelColumns)}
 	drawn := 0
 	for i := range g.Grids {
 		grid := &g.Grids[i]

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -81,7 +81,7 @@ func levelMarks(r *round.Report, cell int, m v1alpha1.BenchmarkMetric, variant i
 				Stroke: plot.Stroke{Color: plot.VariantColor(variant), Width: 2}, From: plot.Point{X: at.X, Y: round.InUnit(m, bounds[0])}, To: plot.Point{X: at.X, Y: round.InUnit(m, bounds[1])},
 			})
 		}
-		marks = append(marks, plot.Variant(variant, at, false, fmt.Sprintf(tip, picture.Significant(at.X), picture.Significant(at.Y))))
+		marks = append(marks, plot.Variant(variant, at, false, fmt.Sprintf(tip, number.Significant(at.X), number.Significant(at.Y))))
 	}
 	if len(line.Points) > 1 {
 		marks = append(marks, line)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -17,7 +17,7 @@ func Pairs(c *round.Comparison) *plot.Figure {
 	for i := range c.Effects {
 		e := &c.Effects[i]
 		values := [2]float64{round.InUnit(e.Metric, e.BaselineMedian), round.InUnit(e.Metric, e.CandidateMedian)}
-		text := picture.Significant(values[0]) + " and " + picture.Significant(values[1])
+		text := number.Significant(values[0]) + " and " + number.Significant(values[1])
 		texts = append(texts, round.MetricTitle(e.Metric)+" "+text)
 		at := func(x float64) plot.Point { return plot.Point{X: x, Y: plot.Middle} }
 		x := plot.LinearExact(max(values[0], values[1]))
@@ -26,7 +26,7 @@ func Pairs(c *round.Comparison) *plot.Figure {
 			plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor}, From: at(values[0]), To: at(values[1])},
 		}}
 		for i, v := range values {
-			row.Marks = append(row.Marks, plot.Variant(i, at(v), false, fmt.Sprintf("%s: %s", names[i], picture.Significant(v))))
+			row.Marks = append(row.Marks, plot.Variant(i, at(v), false, fmt.Sprintf("%s: %s", names[i], number.Significant(v))))
 		}
 		p.Rows = append(p.Rows, row)
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/assay-dev/assay/internal/report/chart"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
@@ -34,11 +34,11 @@ func Percentiles(c *round.Comparison, results [2]*result.Result) (curves, differ
 	p := plot.Plot{Axis: "latency, ms (" + chart.LatencyName(&results[0].Run) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
 	for i := range of {
 		p.Marks = append(p.Marks, of[i].Lines(plot.Stroke{Color: plot.VariantColor(i), Width: 2})...)
-		p.Marks = append(p.Marks, plot.Variant(i, plot.Point{X: float64(of[i].Count), Y: of[i].Max}, false, fmt.Sprintf("%s: longest %s ms", names[i], picture.Significant(of[i].Max))))
+		p.Marks = append(p.Marks, plot.Variant(i, plot.Point{X: float64(of[i].Count), Y: of[i].Max}, false, fmt.Sprintf("%s: longest %s ms", names[i], number.Significant(of[i].Max))))
 		p.Names = append(p.Names, plot.OfVariant(i, names[i], of[i].Max))
 	}
-	text := fmt.Sprintf("%s: %s requests, the longest in %s ms; %s: %s requests, the longest in %s ms", names[0], picture.Count(of[0].Count), picture.Significant(of[0].Max),
-		names[1], picture.Count(of[1].Count), picture.Significant(of[1].Max))
+	text := fmt.Sprintf("%s: %s requests, the longest in %s ms; %s: %s requests, the longest in %s ms", names[0], number.Count(of[0].Count), number.Significant(of[0].Max),
+		names[1], number.Count(of[1].Count), number.Significant(of[1].Max))
 	const single = ". One run each: this doesn't tell which is better."
 	curves = plot.Of("Percentile curves of "+names[0]+" and "+names[1], text+single, p)
 
@@ -62,7 +62,7 @@ func Percentiles(c *round.Comparison, results [2]*result.Result) (curves, differ
 	d := plot.Plot{Axis: fmt.Sprintf("latency of %s against %s, %%", names[1], names[0]), Height: 130, X: x, XName: plot.SharesName, Gutter: true, Y: changes(1.3, tolerance, least, most)}
 	d.Marks = append(toleranceMarks(tolerance), line)
 	return curves, plot.Of("Difference of "+names[1]+" from "+names[0]+" by percentile", fmt.Sprintf("%s. The percentiles of %s differ by %s to %s", text, names[1],
-		picture.Minus(round.SignedPercent(least)), picture.Minus(round.SignedPercent(most)))+single, d)
+		number.Minus(round.SignedPercent(least)), number.Minus(round.SignedPercent(most)))+single, d)
 }
 
 // percentileOf returns the percentile that one in so many requests exceeds, in milliseconds.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -50,7 +50,7 @@ func Runs(r *round.Report, metric v1alpha1.BenchmarkMetric) *plot.Figure {
 	title := round.MetricTitle(metric) + " of each run, by block"
 	description := fmt.Sprintf("%s: no valid run. %d invalid.", title, invalid)
 	if valid > 0 {
-		description = fmt.Sprintf("%s: %d valid runs of %d cells from %s to %s, %d invalid.", title, valid, len(r.Cells), picture.Significant(low), picture.Significant(high), invalid)
+		description = fmt.Sprintf("%s: %d valid runs of %d cells from %s to %s, %d invalid.", title, valid, len(r.Cells), number.Significant(low), number.Significant(high), invalid)
 	}
 	p := plot.Plot{Axis: r.AxisTitle(metric), Height: 220, XName: "block", Y: plot.Range(min(low, ends[0]), max(high, ends[1]))}
 	if low, high := min(low, ends[0]), max(high, ends[1]); low > 0 && high > 4*low { // cells that differ by more are on a log scale
@@ -125,7 +125,7 @@ func addRuns(p *plot.Plot, r *round.Report, metric v1alpha1.BenchmarkMetric, cel
 			p.Marks = append(p.Marks, plot.Dot{At: at, Shape: plot.Cross, Color: plot.Bad, Tip: fmt.Sprintf("%s of %s: %s", run.Name, r.Label(cell), cmp.Or(run.Message, "unknown"))})
 		case has:
 			at.Y = round.InUnit(metric, value)
-			tip := run.Name + ": " + picture.Significant(at.Y)
+			tip := run.Name + ": " + number.Significant(at.Y)
 			if run.Number >= r.Blocks {
 				tip += ", not in a whole block"
 			}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/report/picture"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -55,7 +55,7 @@ func trendPlot(r *round.Report, t *round.Trend) plot.Plot {
 			low, high = min(low, from), max(high, to)
 			p.Marks = append(p.Marks, plot.Interval{Stroke: plot.Stroke{Color: plot.VariantColor(0), Width: 2}, From: at(i, from), To: at(i, to)})
 		}
-		dot := plot.Dot{At: at(i, *median), Radius: 3.5, Color: plot.VariantColor(0), Tip: fmt.Sprintf("round %d, %s: %s", rounds[i].Number, rounds[i].Ended.UTC().Format("2006-01-02 15:04"), picture.Significant(*median))}
+		dot := plot.Dot{At: at(i, *median), Radius: 3.5, Color: plot.VariantColor(0), Tip: fmt.Sprintf("round %d, %s: %s", rounds[i].Number, rounds[i].Ended.UTC().Format("2006-01-02 15:04"), number.Significant(*median))}
 		if rounds[i].Verdict == v1alpha1.BenchmarkInconclusive {
 			dot.Hollow, dot.Tip = true, dot.Tip+", inconclusive"
 		}
@@ -95,7 +95,7 @@ func trendEstimate(r *round.Report, t *round.Trend) *benchmark.Estimate {
 func changeText(r *round.Report, t *round.Trend, c *benchmark.TrendChange) string {
 	text := fmt.Sprintf("from round %d", c.Round)
 	if percent := c.Percent(); percent != nil {
-		text = picture.Minus(round.SignedPercent(*percent)) + " " + text
+		text = number.Minus(round.SignedPercent(*percent)) + " " + text
 	}
 	if found := r.Trend.FoundIn(t.TrendSeries, c); found > 0 {
 		text += fmt.Sprintf(", found in round %d", found)

@@ -1,4 +1,6 @@
-package picture
+// Package number writes numbers in words, as reports, pages and pictures have them: with the digits that they are known by, and with
+// commas between thousands.
+package number
 
 import (
 	"math"
