@@ -61,9 +61,19 @@ const AnnotationAcceptRound = "assay.dev/accept-round"
 // BenchmarkSpec says what to run, what to compare and when. A change of anything but suspend, schedule,
 // rerun and history cancels the round under way.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.comparison.baseline.cell) || has(self.axes)",reason="FieldValueInvalid",fieldPath=".comparison.baseline.cell",message="comparison.baseline.cell needs axes: without them there is a single cell, which can only be compared with other rounds or runs"
-// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.capacity) || has(self.repetitions)",reason="FieldValueInvalid",fieldPath=".repetitions",message="repetitions must be set when comparison is set beside capacity: a capacity search repeats nothing that could be compared"
-// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.repetitions) || self.repetitions.min > 11 || self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * [1,2,4,8,16,32,64,128,256,512,1024][self.repetitions.min - 1]",reason="FieldValueInvalid",fieldPath=".repetitions.min",message="repetitions.min is too small for comparison.confidencePercent and the number of gate metrics: no interval would exist",messageExpression="'repetitions.min must be at least ' + (self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 1 ? '1' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 2 ? '2' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 4 ? '3' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 8 ? '4' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 16 ? '5' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 32 ? '6' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 64 ? '7' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 128 ? '8' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 256 ? '9' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 512 ? '10' : self.comparison.metrics.filter(m, m.role == 'Gate').size() * 100 <= (100 - self.comparison.confidencePercent) * 1024 ? '11' : '12') + ' for so many gate metrics with this comparison.confidencePercent: with fewer blocks no interval exists'"
+// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.comparison.baseline.cell) || has(self.axes)",fieldPath=".comparison.baseline.cell",message="comparison.baseline.cell needs axes: a single cell can only be compared with other rounds or runs"
+// +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.capacity) || has(self.repetitions)",fieldPath=".repetitions",message="repetitions must be set when comparison is set beside capacity: a search repeats nothing to compare"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 2 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 1",message="repetitions.min must be at least 2"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 3 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 2",message="repetitions.min must be at least 3"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 4 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 4",message="repetitions.min must be at least 4"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 5 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 8",message="repetitions.min must be at least 5"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 6 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 16",message="repetitions.min must be at least 6"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 7 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 32",message="repetitions.min must be at least 7"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 8 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 64",message="repetitions.min must be at least 8"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 9 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 128",message="repetitions.min must be at least 9"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 10 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 256",message="repetitions.min must be at least 10"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 11 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 512",message="repetitions.min must be at least 11"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 12 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 1024",message="repetitions.min must be at least 12"
 type BenchmarkSpec struct {
 	// template is the BenchmarkRun that the axes vary.
 	// +required
@@ -125,24 +135,20 @@ type BenchmarkRunTemplate struct {
 	// +optional
 	Metadata TemplateMetadata `json:"metadata,omitempty,omitzero"`
 
-	// spec is the spec of the runs, which axes change. Runs of a round are created one at a time, so
-	// that the order of the lane is that of the round.
+	// spec is the spec of the runs, which axes change; kubectl explain benchmarkrun.spec describes its
+	// fields. Runs of a round are created one at a time, so that the order of the lane is that of the round.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitempty,omitzero"`
 }
 
 // TemplateMetadata is the metadata that a template gives to objects.
-//
-// +kubebuilder:validation:MinProperties=1
 type TemplateMetadata struct {
 	// labels are added to those that the operator sets.
-	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// annotations are the runs' annotations.
-	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -193,8 +199,6 @@ type Schedule struct {
 
 // History says how many completed rounds are kept, with their runs and artifacts. The last one that
 // passed is kept in any case.
-//
-// +kubebuilder:validation:MinProperties=1
 type History struct {
 	// passed is the number of rounds that passed. Defaults to 3.
 	// +default=3

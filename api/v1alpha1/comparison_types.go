@@ -6,8 +6,8 @@ import (
 
 // Repetitions say how often each cell is run. A block has every cell once.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.max) || self.max >= self.min",reason="FieldValueInvalid",fieldPath=".max",message="max must be at least min"
-// +kubebuilder:validation:XValidation:rule="has(self.max) == has(self.until)",reason="FieldValueInvalid",fieldPath=".until",message="max and until belong together: until says when to stop between min and max"
+// +kubebuilder:validation:XValidation:rule="!has(self.max) || self.max >= self.min",fieldPath=".max",message="max must be at least min"
+// +kubebuilder:validation:XValidation:rule="has(self.max) == has(self.until)",fieldPath=".until",message="max and until belong together: until says when to stop between min and max"
 type Repetitions struct {
 	// min is the number of blocks after which the round may end. Defaults to 10.
 	// +default=10
@@ -69,8 +69,6 @@ type Precision struct {
 }
 
 // InvalidRuns says what happens with runs that have no valid result.
-//
-// +kubebuilder:validation:MinProperties=1
 type InvalidRuns struct {
 	// replace is the number of such runs in a round that are made again. After that the round ends
 	// as Inconclusive. Defaults to 3.
@@ -83,7 +81,7 @@ type InvalidRuns struct {
 
 // Comparison compares cells with a baseline.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.baseline.cell) ? self.measure == 'Rerun' : self.measure == 'Stored'",reason="FieldValueInvalid",fieldPath=".measure",message="measure must be Rerun with baseline.cell, which each block measures again, and Stored with any other baseline"
+// +kubebuilder:validation:XValidation:rule="has(self.baseline.cell) ? self.measure == 'Rerun' : self.measure == 'Stored'",fieldPath=".measure",message="measure must be Rerun with baseline.cell, which each block measures again, and Stored with any other baseline"
 type Comparison struct {
 	// baseline selects the results that the cells are compared with.
 	// +required
@@ -120,7 +118,6 @@ type Comparison struct {
 
 // Baseline selects the figures that cells are compared with.
 //
-// +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:ExactlyOneOf=cell;lastPassed;runs;benchmark
 type Baseline struct {
 	// cell selects a value of one or more axes, such as {connector: nio}. Each cell is compared with the
@@ -195,14 +192,12 @@ type ComparedMetric struct {
 	Better Direction `json:"better,omitempty"`
 
 	// tolerancePercent is the difference below which it doesn't matter, in percent. Defaults to 5.
-	// +default=5
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=99
 	// +optional
 	TolerancePercent *int32 `json:"tolerancePercent,omitempty"`
 
 	// role says whether the metric decides (Gate) or is reported only (Report). Defaults to Gate.
-	// +default="Gate"
 	// +optional
 	Role MetricRole `json:"role,omitempty"`
 }
@@ -266,7 +261,7 @@ const (
 // Capacity searches for the largest load that a cell sustains: a trial passes if the run's thresholds are
 // met, no request was dropped, and at least 99 % of the asked rate was achieved.
 //
-// +kubebuilder:validation:XValidation:rule="self.max > self.from",reason="FieldValueInvalid",fieldPath=".max",message="max must be greater than from"
+// +kubebuilder:validation:XValidation:rule="self.max > self.from",fieldPath=".max",message="max must be greater than from"
 type Capacity struct {
 	// path is the field that is searched for, as a JSON pointer into the template's spec: a rate or a
 	// number of connections, such as /load/open/requestsPerSecond.

@@ -8,7 +8,9 @@ type ExternalServer struct {
 	// such as https://www.example.org:8443. The clients' pods must reach it.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?$')",message="url must be http:// or https:// with a host and, if need be, a port, and nothing after it, such as https://www.example.org:8443; paths belong in load.requests"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:[1-9][0-9]{0,4})?$')",message="url must be http:// or https:// with a host"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^https?://[^/]*[/?#]')",message="url must be such as https://www.example.org:8443, with nothing after the port: paths belong in load.requests"
+	// +kubebuilder:validation:XValidation:rule="!self.matches(':[0-9]{1,5}$') || int(self.substring(self.lastIndexOf(':') + 1)) <= 65535",message="url must have a port up to 65535, if it has one"
 	// +required
 	URL string `json:"url,omitempty"`
 
@@ -25,7 +27,6 @@ type ExternalServer struct {
 // CertificateAuthority is the source of a CA bundle, under the key ca.crt.
 //
 // +kubebuilder:validation:ExactlyOneOf=configMapName;secretName
-// +kubebuilder:validation:MinProperties=1
 type CertificateAuthority struct {
 	// configMapName names a ConfigMap in the run's namespace.
 	// +optional

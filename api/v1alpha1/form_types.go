@@ -54,8 +54,6 @@ type FormField struct {
 }
 
 // LoginExpectation specifies the response to the form of a successful login.
-//
-// +kubebuilder:validation:MinProperties=1
 type LoginExpectation struct {
 	// statuses are those of a success. Defaults to 302 and 303.
 	// +listType=set

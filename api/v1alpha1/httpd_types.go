@@ -3,11 +3,12 @@ package v1alpha1
 // HTTPDServer configures Apache httpd 2.4. The run starts it with a configuration of its own, which
 // loads what it needs as modules; that of the image isn't read.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.threadsPerChild)",reason="FieldValueInvalid",fieldPath=".threadsPerChild",message="threadsPerChild must not be set with the mpm Prefork, whose processes have one thread each: omit it"
-// +kubebuilder:validation:XValidation:rule="!has(self.startServers) || !has(self.serverLimit) || self.startServers <= self.serverLimit",reason="FieldValueInvalid",fieldPath=".startServers",message="startServers must be at most serverLimit: httpd would lower it"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.threadsPerChild) || self.maxRequestWorkers % self.threadsPerChild == 0",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be a multiple of threadsPerChild: httpd would change it to one"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.serverLimit) || self.maxRequestWorkers <= self.serverLimit * (has(self.mpm) && self.mpm == 'Prefork' ? 1 : self.?threadsPerChild.orValue(64))",reason="FieldValueInvalid",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit times threadsPerChild, which is at most 64 if not set, or at most serverLimit with the mpm Prefork: httpd would lower it"
-// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.http2) || self.http2 == 'Disabled'",reason="FieldValueInvalid",fieldPath=".http2",message="http2 must not be Enabled with the mpm Prefork: use Event or Worker"
+// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.threadsPerChild)",fieldPath=".threadsPerChild",message="threadsPerChild must not be set with the mpm Prefork, whose processes have one thread each: omit it"
+// +kubebuilder:validation:XValidation:rule="!has(self.startServers) || !has(self.serverLimit) || self.startServers <= self.serverLimit",fieldPath=".startServers",message="startServers must be at most serverLimit: httpd would lower it"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.threadsPerChild) || self.maxRequestWorkers % self.threadsPerChild == 0",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be a multiple of threadsPerChild: httpd would change it to one"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRequestWorkers) || !has(self.serverLimit) || self.maxRequestWorkers <= self.serverLimit * self.?threadsPerChild.orValue(64)",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit times threadsPerChild, or 64"
+// +kubebuilder:validation:XValidation:rule="self.?mpm.orValue('Event') != 'Prefork' || self.?maxRequestWorkers.orValue(1) <= self.?serverLimit.orValue(100000)",fieldPath=".maxRequestWorkers",message="maxRequestWorkers must be at most serverLimit with the mpm Prefork: httpd would lower it"
+// +kubebuilder:validation:XValidation:rule="!has(self.mpm) || self.mpm != 'Prefork' || !has(self.http2) || self.http2 == 'Disabled'",fieldPath=".http2",message="http2 must not be Enabled with the mpm Prefork: use Event or Worker"
 type HTTPDServer struct {
 	// home is the directory of the image with httpd (ServerRoot): its modules are in home/modules.
 	// Defaults to /usr/local/apache2, as in the official image.
@@ -98,8 +99,7 @@ type HTTPDServer struct {
 
 // HTTPDKeepAlive says how httpd reuses connections.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
 type HTTPDKeepAlive struct {
 	// mode says whether connections are reused at all (KeepAlive). Defaults to Enabled.
 	// +default="Enabled"
@@ -133,7 +133,5 @@ const (
 
 // HTTPDRules holds what a run must meet whose target is an Apache httpd. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.httpd) || has(self.target.server.httpd.configuration) || self.target.server.httpd.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.httpd.http2 to Enabled"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.server.httpd) || !has(self.target.server.httpd.forward) || self.target.server.httpd.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.httpd.forward",message="forward must name members of target.backends"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.server.httpd) || !has(self.target.server.httpd.forward) || self.target.server.httpd.forward.all(f, !has(f.protocol) || f.protocol != 'AJP' || (has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend && has(b.server.tomcat) && has(b.server.tomcat.ajp))))",reason="FieldValueInvalid",fieldPath=".target.server.httpd.forward",message="forward must have the protocol AJP only to a Tomcat with ajp: set server.tomcat.ajp of the backend to {}"
+// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?httpd.optMap(s, has(s.configuration) || s.http2 == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set httpd.http2 Enabled"
 type HTTPDRules struct{}

@@ -5,8 +5,8 @@ package v1alpha1
 // modules has one whose name ends in -deploy, as a web application; work is an empty directory. All
 // else stays as it is in the image.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.type) || self.threads.type != 'Virtual' || !has(self.threads.min)",reason="FieldValueInvalid",fieldPath=".threads.min",message="min must not be set with threads of the type Virtual, which are not kept"
-// +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.max) || !has(self.threads.min) || self.threads.min <= self.threads.max",reason="FieldValueInvalid",fieldPath=".threads.min",message="min must be at most max"
+// +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.type) || self.threads.type != 'Virtual' || !has(self.threads.min)",fieldPath=".threads.min",message="min must not be set with threads of the type Virtual, which are not kept"
+// +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.max) || !has(self.threads.min) || self.threads.min <= self.threads.max",fieldPath=".threads.min",message="min must be at most max"
 type JettyServer struct {
 	// home is the directory of the image with Jetty itself (JETTY_HOME): start.jar
 	// and modules. Defaults to /usr/local/jetty, as in the official image.
@@ -113,7 +113,7 @@ type JettyConnector struct {
 
 // JettyKeepAlive says how Jetty reuses connections. Jetty has no limit of requests per connection.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || !has(self.timeoutMilliseconds)",reason="FieldValueInvalid",fieldPath=".mode",message="timeoutMilliseconds must not be set with the mode Disabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || !has(self.timeoutMilliseconds)",fieldPath=".mode",message="timeoutMilliseconds must not be set with the mode Disabled"
 type JettyKeepAlive struct {
 	// mode is Enabled or Disabled, which closes each HTTP/1.1 connection after its
 	// first response. Defaults to Enabled.
@@ -165,5 +165,5 @@ const (
 
 // JettyRules holds what a run must meet whose target is a Jetty. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.jetty) || has(self.target.server.jetty.configuration) || self.target.server.jetty.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.jetty.connector.http2 to Enabled"
+// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?jetty.optMap(s, has(s.configuration) || s.?connector.http2.orValue('No') == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set jetty.connector.http2 Enabled"
 type JettyRules struct{}

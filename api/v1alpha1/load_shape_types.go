@@ -4,9 +4,9 @@ package v1alpha1
 //
 // +kubebuilder:validation:ExactlyOneOf=connections;users
 // +kubebuilder:validation:ExactlyOneOf=requestCount;durationSeconds
-// +kubebuilder:validation:XValidation:rule="!has(self.requestCount) || self.requestCount >= self.?connections.orValue(0)",reason="FieldValueInvalid",fieldPath=".requestCount",message="requestCount must be at least connections: each connection makes a request"
-// +kubebuilder:validation:XValidation:rule="!has(self.requestCount) || self.requestCount >= self.?users.orValue(0)",reason="FieldValueInvalid",fieldPath=".requestCount",message="requestCount must be at least users: each user loads a page"
-// +kubebuilder:validation:XValidation:rule="!has(self.rampSeconds) || !has(self.durationSeconds) || self.rampSeconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".rampSeconds",message="rampSeconds must be at most durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.requestCount) || self.requestCount >= self.?connections.orValue(0)",fieldPath=".requestCount",message="requestCount must be at least connections: each connection makes a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requestCount) || self.requestCount >= self.?users.orValue(0)",fieldPath=".requestCount",message="requestCount must be at least users: each user loads a page"
+// +kubebuilder:validation:XValidation:rule="!has(self.rampSeconds) || !has(self.durationSeconds) || self.rampSeconds <= self.durationSeconds",fieldPath=".rampSeconds",message="rampSeconds must be at most durationSeconds"
 type ClosedLoad struct {
 	// connections is the number of concurrent connections of each client.
 	// +kubebuilder:validation:Minimum=1
@@ -51,7 +51,7 @@ type ClosedLoad struct {
 // ThinkTime is the time between a response and the connection's next request: fixed,
 // or drawn at random for each request.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.maxMilliseconds) || self.maxMilliseconds >= self.minMilliseconds",reason="FieldValueInvalid",fieldPath=".maxMilliseconds",message="maxMilliseconds must be at least minMilliseconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxMilliseconds) || self.maxMilliseconds >= self.minMilliseconds",fieldPath=".maxMilliseconds",message="maxMilliseconds must be at least minMilliseconds"
 type ThinkTime struct {
 	// minMilliseconds is the shortest think time, in milliseconds.
 	// +kubebuilder:validation:Minimum=1
@@ -70,8 +70,8 @@ type ThinkTime struct {
 // OpenLoad makes requests at a rate.
 //
 // +kubebuilder:validation:ExactlyOneOf=requestCount;durationSeconds
-// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.durationSeconds) || self.ramp.seconds <= self.durationSeconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must be at most durationSeconds"
-// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requestCount) || 2 * self.requestCount >= (self.ramp.from + self.requestsPerSecond) * self.ramp.seconds",reason="FieldValueInvalid",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than requestCount requests last: the ramp alone makes (from + requestsPerSecond) / 2 requests per second"
+// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.durationSeconds) || self.ramp.seconds <= self.durationSeconds",fieldPath=".ramp.seconds",message="ramp.seconds must be at most durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requestCount) || 2 * self.requestCount >= (self.ramp.from + self.requestsPerSecond) * self.ramp.seconds",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than the requests last: the ramp alone makes more"
 type OpenLoad struct {
 	// requestsPerSecond is the arrival rate: the number of requests that each
 	// client starts per second.
@@ -143,10 +143,10 @@ const (
 
 // StagesLoad is a sequence of levels of load.
 //
-// +kubebuilder:validation:XValidation:rule="self.levels.all(l, has(l.connections)) || self.levels.all(l, has(l.requestsPerSecond)) || self.levels.all(l, has(l.users))",reason="FieldValueInvalid",fieldPath=".levels",message="all levels must have the same of connections, requestsPerSecond and users"
-// +kubebuilder:validation:XValidation:rule="!has(self.thinkTime) || !self.levels.exists(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".thinkTime",message="thinkTime is for levels of connections and users: an arrival rate has no think time"
-// +kubebuilder:validation:XValidation:rule="!has(self.interArrivalTimes) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".interArrivalTimes",message="interArrivalTimes is for levels of requestsPerSecond"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxConnections) || self.levels.all(l, has(l.requestsPerSecond))",reason="FieldValueInvalid",fieldPath=".maxConnections",message="maxConnections is for levels of requestsPerSecond"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, has(l.connections)) || self.levels.all(l, has(l.requestsPerSecond)) || self.levels.all(l, has(l.users))",fieldPath=".levels",message="all levels must have the same of connections, requestsPerSecond and users"
+// +kubebuilder:validation:XValidation:rule="!has(self.thinkTime) || !self.levels.exists(l, has(l.requestsPerSecond))",fieldPath=".thinkTime",message="thinkTime is for levels of connections and users: an arrival rate has no think time"
+// +kubebuilder:validation:XValidation:rule="!has(self.interArrivalTimes) || self.levels.all(l, has(l.requestsPerSecond))",fieldPath=".interArrivalTimes",message="interArrivalTimes is for levels of requestsPerSecond"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxConnections) || self.levels.all(l, has(l.requestsPerSecond))",fieldPath=".maxConnections",message="maxConnections is for levels of requestsPerSecond"
 type StagesLoad struct {
 	// levels are run in this order. Either all have connections, as in closed, or all have
 	// requestsPerSecond, as in open, or all have users, with load.pages.
@@ -156,11 +156,20 @@ type StagesLoad struct {
 	// +required
 	Levels []LoadLevel `json:"levels,omitempty"`
 
-	// stopAt ends the load at a breaking point of the target: with a CPU usage, failed requests,
-	// a latency or a throughput that doesn't rise. The run then has a result like any other. If not
-	// set, the load ends with the last level.
+	// stopAt are thresholds at which the load ends before its planned end: at the first that is reached,
+	// in a level or in a step between levels. All but ThroughputGain have above, which the metric exceeds
+	// then, ThroughputGain has below. If not set, the load ends with the last level.
+	// +listType=map
+	// +listMapKey=metric
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:items:XValidation:rule="self.metric in ['TargetCPU', 'FailedRequests', 'ErrorRate', 'LatencyP99', 'ThroughputGain']",fieldPath=".metric",message="stopAt must have TargetCPU, FailedRequests, ErrorRate, LatencyP99 or ThroughputGain"
+	// +kubebuilder:validation:items:XValidation:rule="has(self.below) == (self.metric == 'ThroughputGain')",fieldPath=".below",message="stopAt must have below with ThroughputGain, and with no other"
+	// +kubebuilder:validation:items:XValidation:rule="has(self.above) == (self.metric != 'ThroughputGain')",fieldPath=".above",message="stopAt must have above, but not with ThroughputGain"
+	// +kubebuilder:validation:items:XValidation:rule="!has(self.above) || self.metric == 'FailedRequests' || self.above.matches('[1-9]')",fieldPath=".above",message="above must be greater than zero, except for FailedRequests"
+	// +kubebuilder:validation:items:XValidation:rule="!has(self.below) || self.below.matches('^1?[0-9]([.][0-9]+)?%$')",fieldPath=".below",message="below must be less than 20%: a load that rises by 20% raises the throughput by no more"
 	// +optional
-	StopAt *StopAt `json:"stopAt,omitempty"`
+	StopAt []Threshold `json:"stopAt,omitempty"`
 
 	// thinkTime is as in closed.
 	// +optional

@@ -1,8 +1,6 @@
 package v1alpha1
 
 // Clients are the load-generating pods.
-//
-// +kubebuilder:validation:MinProperties=1
 type Clients struct {
 	// replicas is the number of clients. Each of them does the whole load or, with
 	// load.loadIsPer Run, its part of it. Defaults to 1.
@@ -14,7 +12,7 @@ type Clients struct {
 
 	// resources are the requests and limits of each client. Defaults to
 	// one CPU and 512Mi of memory.
-	// +default={"cpu": "1", "memory": "512Mi"}
+	// +default={}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
 
@@ -40,19 +38,27 @@ type Clients struct {
 //
 // +kubebuilder:validation:ExactlyOneOf=closed;open;stages
 // +kubebuilder:validation:ExactlyOneOf=requests;requestsFrom
-// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.client.cookies == 'Enabled'",reason="FieldValueInvalid",fieldPath=".client.cookies",message="client.cookies must be Enabled with the scheme Form: the server recognizes a user by a cookie"
-// +kubebuilder:validation:XValidation:rule="self.client.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the header Cookie where client.cookies is Enabled: the client sets it"
-// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || [self.?closed.connections, self.?open.maxConnections, self.?stages.maxConnections].all(n, n.orValue(0) * self.client.streams <= 20000) && (!has(self.stages) || self.stages.levels.all(l, l.?connections.orValue(0) * self.client.streams <= 20000))",reason="FieldValueInvalid",fieldPath=".client.streams",message="client.streams times the connections (at a rate, maxConnections) must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || !has(self.closed) || !has(self.closed.requestCount) || self.closed.requestCount >= self.closed.?connections.orValue(1) * self.client.streams",reason="FieldValueInvalid",fieldPath=".closed.requestCount",message="closed.requestCount must be at least connections times client.streams: each stream makes a request"
-// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || !has(self.client.protocol) || self.client.protocol != 'HTTP2'",reason="FieldValueInvalid",fieldPath=".client.protocol",message="client.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
-// +kubebuilder:validation:XValidation:rule="self.client.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, !(h.name.lowerAscii() in ['proxy-connection', 'http2-settings'])))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have the headers Proxy-Connection and HTTP2-Settings with the protocol HTTP2: they are of one HTTP/1.1 connection"
-// +kubebuilder:validation:XValidation:rule="!has(self.warmup) || !has(self.warmup.requestCount) || !has(self.closed) || self.warmup.requestCount >= self.closed.?connections.orValue(self.closed.?users.orValue(1))",reason="FieldValueInvalid",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.connections, or users: each makes a request"
-// +kubebuilder:validation:XValidation:rule="!has(self.pages) || has(self.requests)",reason="FieldValueInvalid",fieldPath=".pages",message="pages needs requests, the documents of the pages: lines of requestsFrom have no elements"
-// +kubebuilder:validation:XValidation:rule="has(self.pages) || !has(self.requests) || !self.requests.exists(r, has(r.elements))",reason="FieldValueInvalid",fieldPath=".requests",message="requests must not have elements unless pages is set: set pages to {}"
-// +kubebuilder:validation:XValidation:rule="has(self.pages) ? !has(self.open) && (!has(self.closed) || has(self.closed.users)) && (!has(self.stages) || self.stages.levels.all(l, has(l.users))) : (!has(self.closed) || !has(self.closed.users)) && (!has(self.stages) || !self.stages.levels.exists(l, has(l.users)))",reason="FieldValueInvalid",fieldPath=".pages",message="pages and users belong together: closed or the levels of stages must have users if and only if pages is set"
-// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.pages.?connectionsPerUser.orValue(6) * self.?closed.users.orValue(0) <= 20000 && (!has(self.stages) || self.stages.levels.all(l, l.?users.orValue(0) * self.pages.?connectionsPerUser.orValue(6) <= 20000))",reason="FieldValueInvalid",fieldPath=".pages.connectionsPerUser",message="pages.connectionsPerUser times the users must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.client.cookies != 'Enabled' && (!has(self.client.protocol) || self.client.protocol != 'HTTP2')",reason="FieldValueInvalid",fieldPath=".client",message="client must not have cookies Enabled or the protocol HTTP2 with pages"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.client.cookies == 'Enabled'",fieldPath=".client.cookies",message="client.cookies must be Enabled with the scheme Form: the server recognizes a user by a cookie"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.client.protocol != 'HTTP2'",fieldPath=".client.protocol",message="client.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
+// +kubebuilder:validation:XValidation:rule="self.client.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",fieldPath=".requests",message="requests must not have the header Cookie where client.cookies is Enabled"
+// +kubebuilder:validation:XValidation:rule="self.client.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'proxy-connection'))",fieldPath=".requests",message="requests must not have Proxy-Connection: HTTP/2 forbids it"
+// +kubebuilder:validation:XValidation:rule="self.client.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'http2-settings'))",fieldPath=".requests",message="requests must not have HTTP2-Settings: HTTP/2 forbids it"
+// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || self.client.streams * self.?closed.connections.orValue(1) <= 20000",fieldPath=".client.streams",message="client.streams times closed.connections must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || self.client.streams * self.?open.maxConnections.orValue(1) <= 20000",fieldPath=".client.streams",message="client.streams times open.maxConnections must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || self.client.streams * self.?stages.maxConnections.orValue(1) <= 20000",fieldPath=".client.streams",message="client.streams times stages.maxConnections must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || !has(self.stages) || self.stages.levels.all(l, self.client.streams * l.?connections.orValue(1) <= 20000)",fieldPath=".client.streams",message="client.streams times the connections of a level must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="self.?closed.requestCount.orValue(20000) >= self.?closed.connections.orValue(1) * self.client.?streams.orValue(1)",fieldPath=".closed.requestCount",message="requestCount must be at least connections times client.streams: each stream makes a request"
+// +kubebuilder:validation:XValidation:rule="self.?warmup.requestCount.orValue(20000) >= self.?closed.connections.orValue(1)",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.connections: each makes a request"
+// +kubebuilder:validation:XValidation:rule="self.?warmup.requestCount.orValue(20000) >= self.?closed.users.orValue(1)",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.users: each loads a page"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || has(self.requests)",fieldPath=".pages",message="pages needs requests, the documents of the pages: lines of requestsFrom have no elements"
+// +kubebuilder:validation:XValidation:rule="has(self.pages) || !has(self.requests) || !self.requests.exists(r, has(r.elements))",fieldPath=".requests",message="requests must not have elements unless pages is set: set pages to {}"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || !has(self.open)",fieldPath=".pages",message="pages and users belong together: an arrival rate has no users, so open must not be set with pages"
+// +kubebuilder:validation:XValidation:rule="!has(self.closed) || has(self.pages) == has(self.closed.users)",fieldPath=".pages",message="pages and users belong together: closed must have users if and only if pages is set"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.levels.all(l, has(self.pages) == has(l.users))",fieldPath=".pages",message="pages and users belong together: the levels of stages must have users if and only if pages is set"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.pages.connectionsPerUser * self.?closed.users.orValue(1) <= 20000",fieldPath=".pages.connectionsPerUser",message="pages.connectionsPerUser times the users must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || !has(self.stages) || self.stages.levels.all(l, self.pages.connectionsPerUser * l.?users.orValue(1) <= 20000)",fieldPath=".pages.connectionsPerUser",message="pages.connectionsPerUser times the users of a level must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.client.cookies != 'Enabled'",fieldPath=".client.cookies",message="client.cookies must not be Enabled with pages"
+// +kubebuilder:validation:XValidation:rule="!has(self.pages) || self.client.protocol != 'HTTP2'",fieldPath=".client.protocol",message="client.protocol must not be HTTP2 with pages"
 type Load struct {
 	// requests are the requests that clients send, in the order given by order.
 	// +listType=atomic
@@ -142,9 +148,8 @@ const (
 
 // LoadClient configures how a client sends the requests of a load.
 //
-// +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",reason="FieldValueInvalid",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
-// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive != 'Disabled'",reason="FieldValueInvalid",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
+// +kubebuilder:validation:XValidation:rule="!has(self.streams) || (has(self.protocol) && self.protocol == 'HTTP2')",fieldPath=".streams",message="streams is for the protocol HTTP2: in HTTP/1.1 a connection has one request at a time"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.keepAlive) || self.keepAlive != 'Disabled'",fieldPath=".keepAlive",message="keepAlive must be Enabled with the protocol HTTP2, whose connections are there to be shared"
 type LoadClient struct {
 	// keepAlive says whether connections are reused (Enabled) or closed after one request
 	// (Disabled). Defaults to Enabled.
@@ -205,19 +210,21 @@ type Warmup struct {
 	Steady *SteadyState `json:"steady,omitempty"`
 }
 
-// Threshold bounds a metric of the result: by an upper bound, a lower bound, or both.
+// Threshold bounds a metric: by an upper bound, a lower bound, or both.
 //
 // +kubebuilder:validation:AtLeastOneOf=below;above
-// +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || (!has(self.below) || self.below.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.above) || self.above.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || (!has(self.below) || self.below.matches('^(100([.]0{1,6})?|[0-9]{1,2}([.][0-9]{1,6})?)%$')) && (!has(self.above) || self.above.matches('^(100([.]0{1,6})?|[0-9]{1,2}([.][0-9]{1,6})?)%$'))",message="the bound of ErrorRate must be a percentage from 0% to 100%, such as 1% or 0.1%"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'RequestsPerSecond' || (!has(self.below) || self.below.matches('^[0-9]{1,12}([.][0-9]{1,6})?$')) && (!has(self.above) || self.above.matches('^[0-9]{1,12}([.][0-9]{1,6})?$'))",message="the bound of RequestsPerSecond must be a plain number, such as 1500"
-// +kubebuilder:validation:XValidation:rule="!has(self.below) || self.below.matches('[1-9]')",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than zero: no figure is below it"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'ErrorRate' || !has(self.above) || !self.above.matches('^100([.]0+)?%$')",reason="FieldValueInvalid",fieldPath=".above",message="above must be less than 100% for ErrorRate: no figure is above it"
-// +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9]{1,12}([.][0-9]{1,6})?(us|ms|s|%)?$')) || double(self.below.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.below.endsWith('us') ? 1.0 : self.below.endsWith('ms') ? 1000.0 : self.below.endsWith('s') ? 1000000.0 : 1.0) > double(self.above.replace('us', \"\").replace('ms', \"\").replace('s', \"\").replace('%', \"\")) * (self.above.endsWith('us') ? 1.0 : self.above.endsWith('ms') ? 1000.0 : self.above.endsWith('s') ? 1000000.0 : 1.0)",reason="FieldValueInvalid",fieldPath=".below",message="below must be greater than above: no figure is between them"
+// +kubebuilder:validation:XValidation:rule="!self.metric.startsWith('Latency') || [self.?below.orValue('1s'), self.?above.orValue('1s')].all(b, b.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))",message="the bound of a latency must be a number with one of the units us, ms and s, such as 50ms"
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['ErrorRate', 'TargetCPU', 'ThroughputGain']) || [self.?below.orValue('1%'), self.?above.orValue('1%')].all(b, b.matches('^(100([.]0+)?|[0-9]{1,2}([.][0-9]+)?)%$'))",message="the bound must be a percentage from 0% to 100%, such as 0.1%"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'RequestsPerSecond' || [self.?below.orValue('1'), self.?above.orValue('1')].all(b, b.matches('^[0-9]{1,12}([.][0-9]{1,6})?$'))",message="the bound of RequestsPerSecond must be a plain number, such as 1500"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'FailedRequests' || [self.?below.orValue('1'), self.?above.orValue('1')].all(b, b.matches('^[0-9]{1,12}$'))",message="the bound of FailedRequests must be a whole number, such as 0"
+// +kubebuilder:validation:XValidation:rule="!has(self.below) || self.below.matches('[1-9]')",fieldPath=".below",message="below must be greater than zero: nothing is below it"
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['ErrorRate', 'TargetCPU']) || !has(self.above) || !self.above.matches('^100([.]0+)?%$')",fieldPath=".above",message="above must be less than 100%: nothing is above it"
+// +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9.]+(us|ms|s)$')) || duration(self.below) > duration(self.above)",fieldPath=".below",message="below must be greater than above: nothing is between them"
+// +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9.]+%?$')) || double(self.below.replace('%', \"\")) > double(self.above.replace('%', \"\"))",fieldPath=".below",message="below must be greater than above"
 type Threshold struct {
-	// metric is the bounded metric: LatencyMean, LatencyP50, LatencyP90, LatencyP95, LatencyP99,
-	// LatencyP999, LatencyP9999, LatencyMax (of the total time of a request, over all clients),
-	// ErrorRate or RequestsPerSecond (of all clients together).
+	// metric is LatencyMean, LatencyP50, LatencyP90, LatencyP95, LatencyP99, LatencyP999, LatencyP9999 or
+	// LatencyMax (of requests' total times), ErrorRate or RequestsPerSecond, all over all clients; in stopAt
+	// also TargetCPU (of the limit), FailedRequests (since the start) and ThroughputGain (by 20% more load).
 	// +required
 	Metric ThresholdMetric `json:"metric,omitempty"`
 
@@ -236,12 +243,12 @@ type Threshold struct {
 	Above string `json:"above,omitempty"`
 }
 
-// ThresholdMetric is a figure of a result.
+// ThresholdMetric is a metric of a result.
 //
-// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond
+// +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;TargetCPU;FailedRequests;ThroughputGain
 type ThresholdMetric string
 
-// The figures that a threshold can bound.
+// The metrics that a threshold can bound. The last three are for stopAt.
 const (
 	MetricLatencyMean       ThresholdMetric = "LatencyMean"
 	MetricLatencyP50        ThresholdMetric = "LatencyP50"
@@ -253,6 +260,9 @@ const (
 	MetricLatencyMax        ThresholdMetric = "LatencyMax"
 	MetricErrorRate         ThresholdMetric = "ErrorRate"
 	MetricRequestsPerSecond ThresholdMetric = "RequestsPerSecond"
+	MetricTargetCPU         ThresholdMetric = "TargetCPU"
+	MetricFailedRequests    ThresholdMetric = "FailedRequests"
+	MetricThroughputGain    ThresholdMetric = "ThroughputGain"
 )
 
 // HTTPProtocol is a version of HTTP.

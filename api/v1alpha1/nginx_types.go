@@ -74,8 +74,7 @@ type NginxServer struct {
 
 // NginxKeepAlive says how nginx reuses connections.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",reason="FieldValueInvalid",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
 type NginxKeepAlive struct {
 	// mode says whether connections are reused at all. Defaults to Enabled.
 	// +default="Enabled"
@@ -96,6 +95,5 @@ type NginxKeepAlive struct {
 
 // NginxRules holds what a run must meet whose target is an nginx. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.nginx) || has(self.target.server.nginx.configuration) || self.target.server.nginx.http2 == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.nginx.http2 to Enabled"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.server.nginx) || !has(self.target.server.nginx.forward) || self.target.server.nginx.forward.all(f, has(self.target.backends) && self.target.backends.exists(b, b.name == f.backend))",reason="FieldValueInvalid",fieldPath=".target.server.nginx.forward",message="forward must name members of target.backends"
+// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?nginx.optMap(s, has(s.configuration) || s.http2 == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set nginx.http2 Enabled"
 type NginxRules struct{}

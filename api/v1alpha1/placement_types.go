@@ -30,15 +30,38 @@ type NodeConstraints struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:XValidation:rule="(!has(self.operator) || self.operator in ['Exists', 'Equal', 'Lt', 'Gt']) && (!has(self.effect) || self.effect in ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])",message="tolerations must have an operator Exists, Equal, Lt or Gt and an effect NoSchedule, PreferNoSchedule or NoExecute, or omit them"
-	// +kubebuilder:validation:items:XValidation:rule="(!has(self.key) || self.key != '') && (!has(self.value) || self.value != '')",message="tolerations must not have an empty key or value: omit it"
 	// +optional
-	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+}
+
+// Toleration is a taint of nodes that a pod tolerates. Its fields are those of Kubernetes' own.
+type Toleration struct {
+	// key is the taint's key. If not set, the operator must be Exists, and all taints are tolerated.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="key must be the key of a taint such as example.org/disk"
+	// +optional
+	Key string `json:"key,omitempty"`
+
+	// operator is Equal, for the taint with this value, or Exists, for one with any. Defaults to Equal.
+	// +kubebuilder:validation:Enum=Exists;Equal
+	// +optional
+	Operator corev1.TolerationOperator `json:"operator,omitempty"`
+
+	// value is the taint's value.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",message="value must be the value of a taint: letters, digits, '-', '_' and '.'"
+	// +optional
+	Value string `json:"value,omitempty"`
+
+	// effect is the taint's effect. If not set, all are tolerated.
+	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
+	// +optional
+	Effect corev1.TaintEffect `json:"effect,omitempty"`
 }
 
 // ClientPodAdditions are added to the clients' pods. Like PodAdditions, they have no empty lists and texts.
-//
-// +kubebuilder:validation:MinProperties=1
 type ClientPodAdditions struct {
 	NodeConstraints `json:",inline"`
 
@@ -63,7 +86,6 @@ type TopologySpreadConstraint struct {
 	TopologyKey string `json:"topologyKey,omitempty"`
 
 	// maxSkew is the largest difference between the numbers of clients in two values. Defaults to 1.
-	// +default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
@@ -71,7 +93,6 @@ type TopologySpreadConstraint struct {
 
 	// whenUnsatisfiable says what becomes of a client that would exceed maxSkew: ScheduleAnyway
 	// starts it all the same; DoNotSchedule lets it wait, and the run fail. Defaults to ScheduleAnyway.
-	// +default="ScheduleAnyway"
 	// +kubebuilder:validation:Enum=ScheduleAnyway;DoNotSchedule
 	// +optional
 	WhenUnsatisfiable corev1.UnsatisfiableConstraintAction `json:"whenUnsatisfiable,omitempty"`

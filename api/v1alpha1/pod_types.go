@@ -7,8 +7,7 @@ import corev1 "k8s.io/api/core/v1"
 //
 // A typed client drops what is empty, and a run can't change: so no list and no
 // text in it may be empty.
-// +kubebuilder:validation:XValidation:rule="!has(self.containers) || self.containers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",reason="FieldValueInvalid",fieldPath=".containers",message="volumeMounts must name members of pod.volumes"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.containers) || self.containers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",fieldPath=".containers",message="volumeMounts must name members of pod.volumes"
 type PodAdditions struct {
 	NodeConstraints `json:",inline"`
 
@@ -29,9 +28,8 @@ type PodAdditions struct {
 	RuntimeClassName ObjectName `json:"runtimeClassName,omitempty"`
 
 	// securityContext is the pod's, sysctls included.
-	// +kubebuilder:validation:XValidation:rule="(!has(self.sysctls) || self.sysctls.size() > 0) && (!has(self.supplementalGroups) || self.supplementalGroups.size() > 0) && self.?seLinuxOptions.user.orValue('-') != '' && self.?seLinuxOptions.role.orValue('-') != '' && self.?seLinuxOptions.type.orValue('-') != '' && self.?seLinuxOptions.level.orValue('-') != ''",message="securityContext must not have an empty list or text: omit it"
 	// +optional
-	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
+	SecurityContext *PodSecurityContext `json:"securityContext,omitempty"`
 
 	// volumes are added to the pod's, for volumeMounts of containers.
 	// +listType=map
@@ -75,7 +73,134 @@ type ContainerAdditions struct {
 	VolumeMounts []VolumeMount `json:"volumeMounts,omitempty"`
 
 	// securityContext is the container's.
-	// +kubebuilder:validation:XValidation:rule="(!has(self.capabilities) || (!has(self.capabilities.add) || self.capabilities.add.size() > 0) && (!has(self.capabilities.drop) || self.capabilities.drop.size() > 0)) && self.?seLinuxOptions.user.orValue('-') != '' && self.?seLinuxOptions.role.orValue('-') != '' && self.?seLinuxOptions.type.orValue('-') != '' && self.?seLinuxOptions.level.orValue('-') != ''",message="securityContext must not have an empty list or text: omit it"
 	// +optional
-	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
+	SecurityContext *ContainerSecurityContext `json:"securityContext,omitempty"`
 }
+
+// PodSecurityContext has the fields of Kubernetes' own that a benchmark may need.
+type PodSecurityContext struct {
+	UserIdentity `json:",inline"`
+
+	// fsGroup is the group that owns the pod's volumes.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	// +optional
+	FSGroup *int64 `json:"fsGroup,omitempty"`
+
+	// supplementalGroups are further groups of the containers' processes.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=2147483647
+	// +optional
+	SupplementalGroups []int64 `json:"supplementalGroups,omitempty"`
+
+	// sysctls are settings of the kernel for this pod, such as net.core.somaxconn. The node's kubelet must
+	// allow those that Kubernetes calls unsafe.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Sysctls []Sysctl `json:"sysctls,omitempty"`
+}
+
+// Sysctl is a setting of the kernel.
+type Sysctl struct {
+	// name is the setting's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of a setting such as net.core.somaxconn"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// value is its value.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9 ._-]*[A-Za-z0-9])?$')",message="value must have letters, digits, spaces and ._- only"
+	// +required
+	Value string `json:"value,omitempty"`
+}
+
+// ContainerSecurityContext has the fields of Kubernetes' own that a benchmark may need.
+type ContainerSecurityContext struct {
+	UserIdentity `json:",inline"`
+
+	// allowPrivilegeEscalation says whether a process may get more privileges than its parent.
+	// +optional
+	AllowPrivilegeEscalation *bool `json:"allowPrivilegeEscalation,omitempty"`
+
+	// readOnlyRootFilesystem mounts the container's root read-only.
+	// +optional
+	ReadOnlyRootFilesystem *bool `json:"readOnlyRootFilesystem,omitempty"`
+
+	// capabilities are added and dropped. podSecurity limits which may be added.
+	// +optional
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
+}
+
+// UserIdentity says as whom processes run, and which system calls they may make.
+type UserIdentity struct {
+	// runAsUser is the user's number.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	// +optional
+	RunAsUser *int64 `json:"runAsUser,omitempty"`
+
+	// runAsGroup is the group's number.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	// +optional
+	RunAsGroup *int64 `json:"runAsGroup,omitempty"`
+
+	// runAsNonRoot keeps a process of root from starting.
+	// +optional
+	RunAsNonRoot *bool `json:"runAsNonRoot,omitempty"`
+
+	// seccompProfile says which system calls processes may make.
+	// +optional
+	SeccompProfile *SeccompProfile `json:"seccompProfile,omitempty"`
+}
+
+// SeccompProfile says which system calls processes may make.
+//
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Localhost') == has(self.localhostProfile)",fieldPath=".localhostProfile",message="localhostProfile must be set with the type Localhost, and with no other"
+type SeccompProfile struct {
+	// type is RuntimeDefault, or Localhost for a profile on the node. The Pod Security Standards forbid
+	// Unconfined.
+	// +kubebuilder:validation:Enum=RuntimeDefault;Localhost
+	// +required
+	Type corev1.SeccompProfileType `json:"type,omitempty"`
+
+	// localhostProfile is the path of a profile below the kubelet's directory of profiles.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$')",message="localhostProfile must be a relative path such as profiles/server.json"
+	// +optional
+	LocalhostProfile string `json:"localhostProfile,omitempty"`
+}
+
+// Capabilities are capabilities of Linux.
+type Capabilities struct {
+	// add are given to the container.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=41
+	// +optional
+	Add []Capability `json:"add,omitempty"`
+
+	// drop are taken from the container.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=41
+	// +optional
+	Drop []Capability `json:"drop,omitempty"`
+}
+
+// Capability is a capability of Linux without CAP_ in front, or ALL.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=64
+// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Z_]*$')",message="must be the name of a capability such as NET_BIND_SERVICE"
+type Capability = string

@@ -3,8 +3,8 @@ package v1alpha1
 // Request is one kind of request. Its fields have no defaults in the schema: those that the API
 // server writes into the items of a list make every later apply of the same manifest a change.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.body) || (has(self.method) && !(self.method in ['GET', 'HEAD']))",reason="FieldValueInvalid",fieldPath=".body",message="body must not be set with GET and HEAD: set method, such as POST, or omit it"
-// +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.bodyBytes) || !has(self.method) || self.method != 'HEAD'",reason="FieldValueInvalid",fieldPath=".expect.bodyBytes",message="bodyBytes must not be set with HEAD, whose responses have no body: omit it"
+// +kubebuilder:validation:XValidation:rule="!has(self.body) || (has(self.method) && !(self.method in ['GET', 'HEAD']))",fieldPath=".body",message="body must not be set with GET and HEAD: set method, such as POST, or omit it"
+// +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.bodyBytes) || !has(self.method) || self.method != 'HEAD'",fieldPath=".expect.bodyBytes",message="bodyBytes must not be set with HEAD, whose responses have no body: omit it"
 type Request struct {
 	// method is the request's method. Defaults to GET.
 	// +optional
@@ -92,7 +92,8 @@ type Header struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_.-]+$')",message="name must be the name of a header: letters, digits, '-', '_' and '.'"
-	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['host', 'authorization', 'proxy-authorization', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'])",message="name must not be a header that the client sets: use host, load.authentication, load.client.keepAlive or body instead"
+	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['host', 'authorization', 'proxy-authorization', 'connection', 'keep-alive'])",message="name must not be a header that the client sets: use host, load.authentication or load.client.keepAlive instead"
+	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii() in ['content-length', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'])",message="name must not be a header that the client sets: use body instead"
 	// +required
 	Name string `json:"name,omitempty"`
 
@@ -107,7 +108,6 @@ type Header struct {
 // Body is the body of requests.
 //
 // +kubebuilder:validation:ExactlyOneOf=text;sizeBytes
-// +kubebuilder:validation:MinProperties=1
 type Body struct {
 	// text is the body as it is sent, in UTF-8. Its Content-Type is text/plain
 	// unless headers has another.
@@ -126,8 +126,6 @@ type Body struct {
 }
 
 // Expectation specifies the response of a successful request.
-//
-// +kubebuilder:validation:MinProperties=1
 type Expectation struct {
 	// statuses are the statuses that are a success. Any other is an error of the
 	// kind status. Defaults to all from 200 to 399.
@@ -171,7 +169,7 @@ const (
 
 // Authentication specifies the credentials of requests.
 //
-// +kubebuilder:validation:XValidation:rule="(self.scheme == 'Form') == has(self.form)",reason="FieldValueInvalid",fieldPath=".form",message="form must be set with the scheme Form, and with no other"
+// +kubebuilder:validation:XValidation:rule="(self.scheme == 'Form') == has(self.form)",fieldPath=".form",message="form must be set with the scheme Form, and with no other"
 type Authentication struct {
 	// scheme is the authentication scheme. Basic (RFC 7617) and Bearer (RFC 6750) are sent with each
 	// request. Digest (RFC 7616) answers the server's challenges, which are part of the request that

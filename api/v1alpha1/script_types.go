@@ -89,8 +89,6 @@ type ScriptTag struct {
 
 // ScriptOutputs are additional destinations of k6's samples. They have the tags assay_run and
 // assay_client, so that the series of clients differ.
-//
-// +kubebuilder:validation:MinProperties=1
 type ScriptOutputs struct {
 	// prometheusRemoteWrite sends them by Prometheus remote write.
 	// +optional
@@ -103,13 +101,15 @@ type ScriptOutputs struct {
 
 // PrometheusRemoteWrite is a receiver of Prometheus remote write.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme in ['Basic', 'Bearer']",reason="FieldValueInvalid",fieldPath=".authentication.scheme",message="scheme must be Basic or Bearer: k6's output has no other"
+// +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme in ['Basic', 'Bearer']",fieldPath=".authentication.scheme",message="scheme must be Basic or Bearer: k6's output has no other"
 type PrometheusRemoteWrite struct {
 	// url is the destination of the samples, such as
 	// http://prometheus.monitoring.svc:9090/api/v1/write.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[A-Za-z0-9._~/-]*)?$')",message="url must be http:// or https:// with a host and a path, without a user, a query or a fragment"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:[1-9][0-9]{0,4})?(/[A-Za-z0-9._~/-]*)?$')",message="url must have a host and a path"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^https?://.*[@?#]')",message="url must be http:// or https:// with a host and a path, without a user, a query or a fragment"
+	// +kubebuilder:validation:XValidation:rule="!self.matches(':(6553[6-9]|655[4-9][0-9]|65[6-9][0-9]{2}|6[6-9][0-9]{3}|[7-9][0-9]{4})(/|$)')",message="url must have a port up to 65535, if it has one"
 	// +required
 	URL string `json:"url,omitempty"`
 
@@ -135,7 +135,8 @@ type OpenTelemetry struct {
 	// endpoint is its host and port, such as collector.monitoring.svc:4318.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=300
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))$')",message="endpoint must be a host and a port, such as collector.monitoring.svc:4318"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|[[][0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*[]]):[1-9][0-9]{0,4}$')",message="endpoint must be a host and a port, such as collector.monitoring.svc:4318"
+	// +kubebuilder:validation:XValidation:rule="!self.matches(':[0-9]{1,5}$') || int(self.substring(self.lastIndexOf(':') + 1)) <= 65535",message="endpoint must have a port up to 65535"
 	// +required
 	Endpoint string `json:"endpoint,omitempty"`
 

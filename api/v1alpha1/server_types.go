@@ -3,7 +3,6 @@ package v1alpha1
 // Server says how the target's image is configured, or where the target is found.
 //
 // +kubebuilder:validation:ExactlyOneOf=tomcat;httpd;nginx;jetty;generic;external
-// +kubebuilder:validation:MinProperties=1
 type Server struct {
 	// tomcat configures an image with the layout of the official Tomcat image. Set {} for Tomcat's
 	// own defaults.

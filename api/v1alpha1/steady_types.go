@@ -3,8 +3,7 @@ package v1alpha1
 // SteadyState says when the target counts as warmed up: when the figures of the
 // last few windows, taken over all clients, lie close together.
 //
-// +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="self.timeoutSeconds >= self.windows * self.windowSeconds",reason="FieldValueInvalid",fieldPath=".timeoutSeconds",message="timeoutSeconds must be at least windows times windowSeconds: so long it takes until they can be compared"
+// +kubebuilder:validation:XValidation:rule="self.timeoutSeconds >= self.windows * self.windowSeconds",fieldPath=".timeoutSeconds",message="timeoutSeconds must be at least windows times windowSeconds: so long it takes until they can be compared"
 type SteadyState struct {
 	// windowSeconds is the length of a window, in seconds. Each must have at least 100 successful
 	// requests: fewer have no 99th percentile of their own. Defaults to 5.

@@ -9,19 +9,29 @@ import (
 //
 // A rule that compares the whole target would refuse an update that writes the same amount of CPU
 // or memory in another form, as every typed client does: Resources compares its own.
+//
 // +kubebuilder:validation:XValidation:rule="has(self.server.external) || has(self.image)",reason="FieldValueRequired",fieldPath=".image",message="image must be set, unless the server is external"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.image)",reason="FieldValueForbidden",fieldPath=".image",message="image must be omitted with an external server, which isn't started"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.content) || has(self.backends) || has(self.pod) || has(self.imagePullSecrets))",reason="FieldValueForbidden",fieldPath=".server.external",message="content, backends, pod and imagePullSecrets must not be set with an external server, which isn't started: omit them"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.content)",reason="FieldValueForbidden",fieldPath=".content",message="content must be omitted with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.backends)",reason="FieldValueForbidden",fieldPath=".backends",message="backends must be omitted with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.pod)",reason="FieldValueForbidden",fieldPath=".pod",message="pod must be omitted with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.imagePullSecrets)",reason="FieldValueForbidden",fieldPath=".imagePullSecrets",message="imagePullSecrets must be omitted with an external server, which isn't started"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) || has(self.tls.certificate)",reason="FieldValueRequired",fieldPath=".tls.certificate",message="certificate must be set, unless the server is external: selfSigned {} needs nothing else"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || !has(self.tls.certificate)",reason="FieldValueForbidden",fieldPath=".tls.certificate",message="certificate must be omitted with an external server, which has its own: server.external.certificateAuthority has the CA bundle that verifies it"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",reason="FieldValueInvalid",fieldPath=".tls",message="tls must be omitted when server.external.url is http: use an https url, or no tls"
-// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.name == 'server' || has(self.backends) && self.backends.exists(b, b.name == c.name))",reason="FieldValueInvalid",fieldPath=".pod.containers",message="containers must name server or members of target.backends"
-// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?privileged.orValue(false) && c.securityContext.?procMount.orValue('Default') != 'Unmasked' && c.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined')",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not be privileged, have an unmasked procMount, or the seccomp profile Unconfined: the Pod Security Standards Restricted and Baseline forbid it"
-// +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !has(c.securityContext) || !c.securityContext.?allowPrivilegeEscalation.orValue(false) && c.securityContext.?runAsNonRoot.orValue(true) && c.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.containers",message="containers must not run as root or escalate privileges with podSecurity Restricted: use Baseline"
-// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.securityContext) || self.pod.securityContext.?seccompProfile.type.orValue(\"\") != 'Unconfined' && (self.podSecurity != 'Restricted' || self.pod.securityContext.?runAsNonRoot.orValue(true) && self.pod.securityContext.?runAsUser.orValue(1) != 0)",reason="FieldValueForbidden",fieldPath=".pod.securityContext",message="securityContext must not have the seccomp profile Unconfined, nor run as root with podSecurity Restricted"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || !has(self.tls.certificate)",reason="FieldValueForbidden",fieldPath=".tls.certificate",message="certificate must be omitted with an external server, which has its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",fieldPath=".tls",message="tls must be omitted when server.external.url is http: use an https url, or no tls"
+// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.name == 'server' || has(self.backends) && self.backends.exists(b, b.name == c.name))",fieldPath=".pod.containers",message="containers must name server or members of backends"
+// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !c.?securityContext.allowPrivilegeEscalation.orValue(false) || self.podSecurity != 'Restricted')",fieldPath=".pod.containers",message="privileges must not grow with Restricted"
+// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.?securityContext.runAsNonRoot.orValue(true) || self.podSecurity != 'Restricted')",fieldPath=".pod.containers",message="runAsNonRoot must not be false with podSecurity Restricted"
+// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.?securityContext.runAsUser.orValue(1) != 0 || self.podSecurity != 'Restricted')",fieldPath=".pod.containers",message="containers must not run as root with podSecurity Restricted"
+// +kubebuilder:validation:XValidation:rule="self.?pod.securityContext.runAsNonRoot.orValue(true) || self.podSecurity != 'Restricted'",reason="FieldValueForbidden",fieldPath=".pod.securityContext.runAsNonRoot",message="runAsNonRoot must not be false with podSecurity Restricted"
+// +kubebuilder:validation:XValidation:rule="self.?pod.securityContext.runAsUser.orValue(1) != 0 || self.podSecurity != 'Restricted'",reason="FieldValueForbidden",fieldPath=".pod.securityContext.runAsUser",message="the pod must not run as root with podSecurity Restricted"
 // +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || has(self.backends)",reason="FieldValueForbidden",fieldPath=".sharedCPU",message="sharedCPU is for targets with backends: a server alone has resources.cpu"
-// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || self.?resources.cpuPinning.orValue('Preferred') != 'Required' && (!has(self.backends) || self.backends.all(b, b.?resources.cpuPinning.orValue('Preferred') != 'Required'))",reason="FieldValueInvalid",fieldPath=".sharedCPU",message="sharedCPU must not be set when cpuPinning of the server or a backend is Required: CPUs that they share are exclusive to none of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || quantity(string(self.sharedCPU)).compareTo(quantity('100m')) >= 0",reason="FieldValueInvalid",fieldPath=".sharedCPU",message="sharedCPU must be at least 100m"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || self.?resources.cpuPinning.orValue('Preferred') != 'Required'",fieldPath=".sharedCPU",message="sharedCPU must not be set when cpuPinning is Required: shared CPUs are exclusive to none"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || !has(self.backends) || self.backends.all(b, b.?resources.cpuPinning.orValue('Preferred') != 'Required')",fieldPath=".sharedCPU",message="sharedCPU must not be set when cpuPinning of a backend is Required"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || quantity(string(self.sharedCPU)).compareTo(quantity('100m')) >= 0",fieldPath=".sharedCPU",message="sharedCPU must be at least 100m"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, f.?protocol.orValue(\"\") != 'AJP' || self.backends.exists(b, b.name == f.backend && b.server.?tomcat.ajp.hasValue()))",message="AJP needs a Tomcat with ajp"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",fieldPath=".server.httpd.forward",message="forward must name members of target.backends"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.nginx) || !has(self.server.nginx.forward) || self.server.nginx.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",fieldPath=".server.nginx.forward",message="forward must name members of target.backends"
 type Target struct {
 	// image is the container image of the server. An external server has none.
 	// +optional
@@ -45,7 +55,7 @@ type Target struct {
 
 	// resources are the requests and limits of the server's container.
 	// Defaults to one CPU and 1Gi of memory.
-	// +default={"cpu": "1", "memory": "1Gi"}
+	// +default={}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
 
@@ -132,7 +142,6 @@ type Backend struct {
 // BackendServer says how a backend's image is configured.
 //
 // +kubebuilder:validation:ExactlyOneOf=tomcat;generic
-// +kubebuilder:validation:MinProperties=1
 type BackendServer struct {
 	// tomcat configures an image with the layout of the official Tomcat image.
 	// +optional
@@ -166,10 +175,10 @@ const (
 
 // Resources are the requests and limits of a container.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.cpuPinning) && self.cpuPinning == 'Required') || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, n - double(int(n + 0.5)) < 0.0000000005 && double(int(n + 0.5)) - n < 0.0000000005)",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be a whole number of CPUs when cpuPinning is Required: only whole CPUs can be exclusive; use e.g. \"1\", or set cpuPinning to Preferred"
-// +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",reason="FieldValueInvalid",fieldPath=".cpu",message="cpu must be at least 10m"
-// +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity('16Mi')) >= 0",reason="FieldValueInvalid",fieldPath=".memory",message="memory must be at least 16Mi"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="self.?cpuPinning.orValue('Preferred') != 'Required' || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, n - double(int(n + 0.5)) < 0.0000000005)",fieldPath=".cpu",message="cpu must be a whole number when cpuPinning is Required"
+// +kubebuilder:validation:XValidation:rule="self.?cpuPinning.orValue('Preferred') != 'Required' || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, double(int(n + 0.5)) - n < 0.0000000005)",fieldPath=".cpu",message="cpu must be a whole number when cpuPinning is Required"
+// +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",fieldPath=".cpu",message="cpu must be at least 10m"
+// +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity('16Mi')) >= 0",fieldPath=".memory",message="memory must be at least 16Mi"
 type Resources struct {
 	// cpu is the number of CPUs. Whole CPUs become exclusive to the container
 	// where the node's kubelet has the static CPU manager policy. Defaults to 1.
@@ -236,8 +245,6 @@ type ConfigMapKeyReference struct {
 
 // Readiness says when the server counts as ready for load: when a GET of path returns a status from
 // 200 to 399.
-//
-// +kubebuilder:validation:MinProperties=1
 type Readiness struct {
 	// path is the path of the readiness probe. Defaults to the path of the first request of the
 	// load.

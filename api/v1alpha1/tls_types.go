@@ -2,28 +2,24 @@ package v1alpha1
 
 // TLS says how target and clients speak TLS.
 //
-// +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="!has(self.certificate) || !has(self.certificate.secretName) || has(self.serverName) || (has(self.verification) && self.verification == 'None')",reason="FieldValueInvalid",fieldPath=".serverName",message="serverName must be set with certificate.secretName: a name that the certificate has, by which the clients check it"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p != 'TLSv1.3') || self.ciphers.all(c, c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="with TLSv1.3 alone ciphers must be of TLS 1.3: TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384 or TLS_CHACHA20_POLY1305_SHA256"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p == 'TLSv1.3') || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has only suites of TLS 1.3, but protocols doesn't have TLSv1.3: add the protocol, or suites of the others"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || has(self.protocols) || self.ciphers.exists(c, !c.startsWith('TLS_'))",reason="FieldValueInvalid",fieldPath=".protocols",message="protocols must be [TLSv1.3] when ciphers has only suites of TLS 1.3"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p in ['TLSv1.2', 'TLSv1.3']) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, c.endsWith('-SHA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite that TLSv1 and TLSv1.1 have: use some that end in -SHA, such as ECDHE-RSA-AES128-SHA, or add the protocol TLSv1.2"
-// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.certificate) || has(self.certificate.secretName) || self.ciphers.all(c, c.startsWith('TLS_')) || self.ciphers.exists(c, !c.startsWith('TLS_') && c.contains('-ECDSA-') == (self.certificate.?privateKey.algorithm.orValue(\"\") == 'ECDSA'))",reason="FieldValueInvalid",fieldPath=".ciphers",message="ciphers has no suite for the certificate's key: use suites with ECDSA in their name for an ECDSA key, others for an RSA key, or change certificate.privateKey.algorithm"
-// +kubebuilder:validation:XValidation:rule="!has(self.groups) || !has(self.protocols) || self.protocols.exists(p, p == 'TLSv1.3') || self.groups.exists(g, g != 'X25519MLKEM768')",reason="FieldValueInvalid",fieldPath=".groups",message="X25519MLKEM768 alone needs TLSv1.3: add the protocol, or another group"
+// +kubebuilder:validation:XValidation:rule="!has(self.certificate) || !has(self.certificate.secretName) || has(self.serverName) || self.verification == 'None'",fieldPath=".serverName",message="serverName must be set with certificate.secretName: a name that the certificate has"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p != 'TLSv1.3') || self.ciphers.all(c, c.startsWith('TLS_'))",fieldPath=".ciphers",message="with TLSv1.3 alone ciphers must be of TLS 1.3, which begin with TLS_"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || 'TLSv1.3' in self.protocols || self.ciphers.exists(c, !c.startsWith('TLS_'))",fieldPath=".ciphers",message="ciphers has only suites of TLS 1.3, but protocols doesn't have TLSv1.3: add the protocol"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || has(self.protocols) || self.ciphers.exists(c, !c.startsWith('TLS_'))",fieldPath=".protocols",message="protocols must be [TLSv1.3] when ciphers has only suites of TLS 1.3"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !has(self.protocols) || self.protocols.exists(p, p > 'TLSv1.1') || self.ciphers.exists(c, c.endsWith('-SHA') || c.startsWith('TLS_'))",fieldPath=".ciphers",message="ciphers has no suite of TLSv1 and TLSv1.1: they end in -SHA"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || self.?certificate.privateKey.algorithm.orValue('RSA') == 'RSA' || self.ciphers.exists(c, c.contains('-ECDSA-')) || self.ciphers.all(c, c.startsWith('TLS_'))",fieldPath=".ciphers",message="ciphers has no suite for an ECDSA key"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !self.?certificate.selfSigned.hasValue() || self.?certificate.privateKey.algorithm.orValue('RSA') != 'RSA' || self.ciphers.all(c, c.matches('^TLS_|-ECDSA-')) == self.ciphers.all(c, c.startsWith('TLS_'))",message="no suite for RSA"
+// +kubebuilder:validation:XValidation:rule="!has(self.ciphers) || !self.?certificate.issuerRef.hasValue() || self.?certificate.privateKey.algorithm.orValue('RSA') != 'RSA' || self.ciphers.all(c, c.matches('^TLS_|-ECDSA-')) == self.ciphers.all(c, c.startsWith('TLS_'))",message="no suite for RSA"
+// +kubebuilder:validation:XValidation:rule="!has(self.groups) || !has(self.protocols) || 'TLSv1.3' in self.protocols || self.groups.exists(g, g != 'X25519MLKEM768')",fieldPath=".groups",message="X25519MLKEM768 alone needs TLSv1.3: add the protocol, or another group"
 type TLS struct {
-	// implementation is Tomcat's TLS implementation: JSSE, the Java virtual machine's own, or
-	// OpenSSL, by Tomcat Native in the image. Defaults to JSSE for the connectors NIO and NIO2; APR
-	// has OpenSSL only. Other servers don't have it.
-	// +optional
-	Implementation TLSImplementation `json:"implementation,omitempty"`
-
 	// protocols are the versions that server and clients accept, without a gap.
 	// Defaults to TLSv1.2 and TLSv1.3. TLSv1 and TLSv1.1 are insecure, and enabled
 	// in the server where its libraries still have them.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="!(self.exists(p, p == 'TLSv1') && !self.exists(p, p == 'TLSv1.1') && self.exists(p, p == 'TLSv1.2' || p == 'TLSv1.3')) && !(self.exists(p, p == 'TLSv1' || p == 'TLSv1.1') && !self.exists(p, p == 'TLSv1.2') && self.exists(p, p == 'TLSv1.3'))",message="protocols must not omit a version between two that it has"
+	// +kubebuilder:validation:XValidation:rule="!('TLSv1' in self) || 'TLSv1.1' in self || !self.exists(p, p > 'TLSv1.1')",message="protocols must not omit a version between two that it has"
+	// +kubebuilder:validation:XValidation:rule="!self.exists(p, p < 'TLSv1.2') || 'TLSv1.2' in self || !('TLSv1.3' in self)",message="protocols must not omit a version between two that it has"
 	// +optional
 	Protocols []TLSProtocol `json:"protocols,omitempty"`
 
@@ -80,8 +76,7 @@ type ClientAuthentication struct {
 // Certificate says where a certificate and its key come from.
 //
 // +kubebuilder:validation:ExactlyOneOf=issuerRef;secretName;selfSigned
-// +kubebuilder:validation:XValidation:rule="!has(self.secretName) || (!has(self.privateKey) && !has(self.dnsNames))",reason="FieldValueInvalid",fieldPath=".secretName",message="privateKey and dnsNames must not be set with secretName, whose certificate already exists: omit them"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.secretName) || (!has(self.privateKey) && !has(self.dnsNames))",fieldPath=".secretName",message="privateKey and dnsNames must not be set with secretName, whose certificate already exists: omit them"
 type Certificate struct {
 	// issuerRef is the issuer of cert-manager that issues the certificate. The run waits for it.
 	// +optional
@@ -134,8 +129,7 @@ type IssuerReference struct {
 
 // PrivateKey is a kind of key.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.size) || self.size in (self.?algorithm.orValue(\"\") == 'ECDSA' ? [256, 384] : [2048, 3072, 4096])",reason="FieldValueInvalid",fieldPath=".size",message="size must be 2048, 3072 or 4096 with RSA, 256 or 384 with ECDSA"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.size) || self.size in (self.?algorithm.orValue(\"\") == 'ECDSA' ? [256, 384] : [2048, 3072, 4096])",fieldPath=".size",message="size must be 2048, 3072 or 4096 with RSA, 256 or 384 with ECDSA"
 type PrivateKey struct {
 	// algorithm is RSA or ECDSA. Defaults to RSA.
 	// +default="RSA"
@@ -159,17 +153,6 @@ type KeyAlgorithm string
 const (
 	KeyRSA   KeyAlgorithm = "RSA"
 	KeyECDSA KeyAlgorithm = "ECDSA"
-)
-
-// TLSImplementation is a TLS implementation of Tomcat.
-//
-// +kubebuilder:validation:Enum=JSSE;OpenSSL
-type TLSImplementation string
-
-// The values of TLSImplementation.
-const (
-	TLSJSSE    TLSImplementation = "JSSE"
-	TLSOpenSSL TLSImplementation = "OpenSSL"
 )
 
 // TLSProtocol is a version of TLS.

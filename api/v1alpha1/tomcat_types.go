@@ -55,9 +55,8 @@ type TomcatServer struct {
 // TomcatConnector is Tomcat's HTTP connector. A field that is omitted keeps the default of the
 // Tomcat version.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.executor) || self.executor != 'VirtualThreads' || (!has(self.maxThreads) && !has(self.minSpareThreads))",reason="FieldValueInvalid",fieldPath=".executor",message="maxThreads and minSpareThreads must not be set with the executor VirtualThreads: omit them"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxThreads) || !has(self.minSpareThreads) || self.minSpareThreads <= self.maxThreads",reason="FieldValueInvalid",fieldPath=".minSpareThreads",message="minSpareThreads must be at most maxThreads"
-// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.executor) || self.executor != 'VirtualThreads' || (!has(self.maxThreads) && !has(self.minSpareThreads))",fieldPath=".executor",message="maxThreads and minSpareThreads must not be set with the executor VirtualThreads: omit them"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxThreads) || !has(self.minSpareThreads) || self.minSpareThreads <= self.maxThreads",fieldPath=".minSpareThreads",message="minSpareThreads must be at most maxThreads"
 type TomcatConnector struct {
 	// protocol is the connector's implementation: NIO (Http11NioProtocol), NIO2
 	// (Http11Nio2Protocol) or APR (Http11AprProtocol, up to Tomcat 10.0, needs
@@ -120,6 +119,12 @@ type TomcatConnector struct {
 	// load.client.protocol says so.
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
+
+	// tlsImplementation is what speaks TLS, with target.tls: JSSE, the Java virtual machine's own, or
+	// OpenSSL, by Tomcat Native in the image. Defaults to JSSE for the protocols NIO and NIO2; APR has
+	// OpenSSL only.
+	// +optional
+	TLSImplementation TLSImplementation `json:"tlsImplementation,omitempty"`
 }
 
 // TomcatKeepAlive limits how Tomcat reuses connections.
@@ -142,7 +147,6 @@ type TomcatKeepAlive struct {
 // the containers of the target's pod reach it, and therefore requires no secret.
 type TomcatAJP struct {
 	// port is the TCP port. Defaults to 8009.
-	// +default=8009
 	// +kubebuilder:validation:Minimum=1024
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
@@ -167,6 +171,17 @@ const (
 	TomcatAPR  TomcatProtocol = "APR"
 )
 
+// TLSImplementation is a TLS implementation of Tomcat.
+//
+// +kubebuilder:validation:Enum=JSSE;OpenSSL
+type TLSImplementation string
+
+// The values of TLSImplementation.
+const (
+	TLSJSSE    TLSImplementation = "JSSE"
+	TLSOpenSSL TLSImplementation = "OpenSSL"
+)
+
 // TomcatExecutor says what runs requests in Tomcat.
 //
 // +kubebuilder:validation:Enum=Internal;Shared;VirtualThreads
@@ -181,7 +196,8 @@ const (
 
 // TomcatRules holds what a run must meet whose target is a Tomcat. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.load) || self.load.client.protocol != 'HTTP2' || !has(self.target.server.tomcat) || has(self.target.server.tomcat.configuration) || self.target.server.tomcat.?connector.http2.orValue(\"\") == 'Enabled'",reason="FieldValueInvalid",fieldPath=".load.client.protocol",message="load.client.protocol must not be HTTP2 for a server that is configured to speak none: set target.server.tomcat.connector.http2 to Enabled"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.server.tomcat) || self.target.server.tomcat.?connector.protocol.orValue(\"\") != 'APR' || self.target.?tls.implementation.orValue(\"\") != 'JSSE'",reason="FieldValueInvalid",fieldPath=".target.tls.implementation",message="target.tls.implementation must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.tls) || !has(self.target.tls.implementation) || has(self.target.server.tomcat)",reason="FieldValueInvalid",fieldPath=".target.tls.implementation",message="target.tls.implementation is for Tomcat only: omit it"
+// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?tomcat.optMap(s, has(s.configuration) || s.?connector.http2.orValue('-') == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set tomcat.connector.http2 Enabled"
+// +kubebuilder:validation:XValidation:rule="self.target.server.?tomcat.connector.protocol.orValue('NIO') != 'APR' || self.target.server.?tomcat.connector.tlsImplementation.orValue('OpenSSL') == 'OpenSSL'",message="tlsImplementation must be OpenSSL with APR: use NIO or NIO2 for JSSE"
+// +kubebuilder:validation:XValidation:rule="!self.target.server.?tomcat.connector.tlsImplementation.hasValue() || has(self.target.tls)",fieldPath=".target.server.tomcat.connector.tlsImplementation",message="tlsImplementation must not be set without target.tls"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.backends) || self.target.backends.all(b, !b.server.?tomcat.connector.tlsImplementation.hasValue())",fieldPath=".target.backends",message="tlsImplementation must not be set for backends, which speak no TLS"
 type TomcatRules struct{}

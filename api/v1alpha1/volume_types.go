@@ -18,9 +18,9 @@ type PodVolume struct {
 	// +optional
 	Secret *SecretVolume `json:"secret,omitempty"`
 
-	// emptyDir is an empty directory: on Disk or in Memory.
+	// emptyDir is an empty directory, on the node's disk unless its medium is Memory.
 	// +optional
-	EmptyDir EmptyDirMedium `json:"emptyDir,omitempty"`
+	EmptyDir *EmptyDirVolume `json:"emptyDir,omitempty"`
 
 	// persistentVolumeClaim is a claim of the run's namespace.
 	// +optional
@@ -52,7 +52,7 @@ type VolumeFiles struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
-	Items []corev1.KeyToPath `json:"items,omitempty"`
+	Items []KeyToPath `json:"items,omitempty"`
 
 	// defaultMode is the files' mode, as a number from 0 to 511 (0777). Defaults to 420 (0644).
 	// +kubebuilder:validation:Minimum=0
@@ -63,6 +63,28 @@ type VolumeFiles struct {
 	// optional says whether the run starts without the object or its keys. Defaults to false.
 	// +optional
 	Optional *bool `json:"optional,omitempty"`
+}
+
+// KeyToPath is a key that becomes a file.
+type KeyToPath struct {
+	// key is the key.
+	// +required
+	Key DataKey `json:"key,omitempty"`
+
+	// path is the file's path within the volume.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[.]?[A-Za-z0-9_][A-Za-z0-9._@+-]*(/[.]?[A-Za-z0-9_][A-Za-z0-9._@+-]*)*$')",message="path must be a relative path such as conf/server: letters, digits and ._@+- only"
+	// +required
+	Path string `json:"path,omitempty"`
+}
+
+// EmptyDirVolume is an empty directory. Its field is that of Kubernetes' own.
+type EmptyDirVolume struct {
+	// medium is Memory for a directory in memory. If not set, it is on the node's disk.
+	// +kubebuilder:validation:Enum=Memory
+	// +optional
+	Medium corev1.StorageMedium `json:"medium,omitempty"`
 }
 
 // ClaimVolume is a persistent volume claim. Its fields are those of Kubernetes'
@@ -79,8 +101,6 @@ type ClaimVolume struct {
 
 // VolumeMount mounts a volume of the pod into a container. Its fields are those
 // of Kubernetes' own; readOnly is a pointer, so that typed clients keep a false.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.subPath) || !has(self.subPathExpr)",message="a mount must not have both subPath and subPathExpr"
 type VolumeMount struct {
 	// name is the name of a member of pod.volumes.
 	// +required
@@ -100,46 +120,7 @@ type VolumeMount struct {
 	// +optional
 	SubPath string `json:"subPath,omitempty"`
 
-	// subPathExpr is like subPath, with $(NAME) expanded from the container's environment.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([.]?[A-Za-z0-9_]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])([A-Za-z0-9._@+-]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])*(/([.]?[A-Za-z0-9_]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])([A-Za-z0-9._@+-]|[$][(][A-Za-z_][A-Za-z0-9_]*[)])*)*$')",message="subPathExpr must be a relative path such as logs/$(POD): letters, digits and ._@+- only"
-	// +optional
-	SubPathExpr string `json:"subPathExpr,omitempty"`
-
 	// readOnly mounts the volume read-only. Defaults to false.
 	// +optional
 	ReadOnly *bool `json:"readOnly,omitempty"`
-
-	// recursiveReadOnly says whether a read-only mount is so with all that is
-	// mounted below it: Disabled, IfPossible or Enabled. Defaults to Disabled.
-	// +kubebuilder:validation:Enum=Disabled;IfPossible;Enabled
-	// +optional
-	RecursiveReadOnly *corev1.RecursiveReadOnlyMode `json:"recursiveReadOnly,omitempty"`
-
-	// mountPropagation says how mounts are propagated between the node and the
-	// container: None, HostToContainer or Bidirectional. Defaults to None.
-	// +kubebuilder:validation:Enum=None;HostToContainer;Bidirectional
-	// +optional
-	MountPropagation *corev1.MountPropagationMode `json:"mountPropagation,omitempty"`
-
-	// bindMountOptions are options of the bind mount: noexec, nodev and nosuid.
-	// Kubernetes has them behind a feature gate. Defaults to none.
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=3
-	// +kubebuilder:validation:items:Enum=noexec;nodev;nosuid
-	// +optional
-	BindMountOptions []string `json:"bindMountOptions,omitempty"`
 }
-
-// EmptyDirMedium says where an empty directory is.
-//
-// +kubebuilder:validation:Enum=Disk;Memory
-type EmptyDirMedium string
-
-// The values of EmptyDirMedium.
-const (
-	EmptyDirDisk   EmptyDirMedium = "Disk"
-	EmptyDirMemory EmptyDirMedium = "Memory"
-)

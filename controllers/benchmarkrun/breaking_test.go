@@ -21,7 +21,7 @@ func TestReconcileStopsAtABreakingPoint(t *testing.T) {
 		r.Spec.Load.Closed = nil
 		r.Spec.Load.Stages = &v1alpha1.StagesLoad{
 			Levels: []v1alpha1.LoadLevel{{Connections: new(int32(10)), HoldSeconds: 100}, {Connections: new(int32(20)), HoldSeconds: 100}},
-			StopAt: &v1alpha1.StopAt{ErrorPercent: new(int32(5))},
+			StopAt: []v1alpha1.Threshold{{Metric: v1alpha1.MetricErrorRate, Above: "5%"}},
 		}
 	})
 	b.measuring()

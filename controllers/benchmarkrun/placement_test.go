@@ -25,7 +25,7 @@ func TestClientsArePlaced(t *testing.T) {
 				w.Spec.Clients.Placement = placement
 				w.Spec.Clients.Pod = &v1alpha1.ClientPodAdditions{
 					NodeConstraints: v1alpha1.NodeConstraints{
-						NodeSelector: map[string]string{"example.org/pool": "load"}, Tolerations: []corev1.Toleration{{Key: "example.org/pool"}},
+						NodeSelector: map[string]string{"example.org/pool": "load"}, Tolerations: []v1alpha1.Toleration{{Key: "example.org/pool"}},
 					},
 					TopologySpreadConstraints: []v1alpha1.TopologySpreadConstraint{{TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule}},
 				}

@@ -28,16 +28,16 @@ const (
 type Bounds struct {
 	// CPUPercent is the CPU usage in percent of the limit that a container, or all containers of the
 	// target together, must be above.
-	CPUPercent int64
+	CPUPercent float64
 	// FailedRequests is the number of failed requests since the start.
 	FailedRequests int64
-	// ErrorPercent is the share of failed requests in percent.
-	ErrorPercent int64
+	// ErrorPercent is the share of failed requests in percent that the failed requests must be above.
+	ErrorPercent float64
 	// LatencyP99 is the 99th percentile in microseconds that requests of a second must be above.
 	LatencyP99 int64
 	// ThroughputGainPercent is the least by which the throughput rises, in percent, when the load rises
 	// by LoadGainPercent.
-	ThroughputGainPercent int64
+	ThroughputGainPercent float64
 }
 
 // Defaults are the bounds of runs that set none: those of R5, "CPU over 90%" and "5% of users failing", the
@@ -90,7 +90,7 @@ type search struct {
 //     no CPU of the pod.
 //   - Failed requests: the first entry up to which that many requests have failed.
 //   - Error rate: the first entry at which, of the last ErrorRequests requests or those of the entry if
-//     they are more, the bound's share or more has failed.
+//     they are more, more than the bound's share has failed.
 //   - 99th percentile: the first entry from which on it is above the bound for SustainedSeconds. Entries
 //     without a successful request don't count.
 //   - Throughput: see throughput.
@@ -203,7 +203,7 @@ func (s *search) sustained(bound float64, of func(e *entry) (value float64, know
 
 // cpu returns the breaking point of the CPU time of some containers together. known reports whether their usage
 // is known in any entry.
-func (s *search) cpu(containers []result.Container, p result.BreakingPoint, bound int64) (of result.BreakingPoint, known bool) {
+func (s *search) cpu(containers []result.Container, p result.BreakingPoint, bound float64) (of result.BreakingPoint, known bool) {
 	shared := s.load.SharedCPULimit
 	if p.Kind == result.BreakingCPU {
 		shared = 0 // the container's own limit
@@ -230,8 +230,8 @@ func (s *search) cpu(containers []result.Container, p result.BreakingPoint, boun
 		return 100 * float64(used) / (float64(limit) * 1000 * float64(e.Seconds)), true
 	}
 	known = slices.ContainsFunc(s.entries, func(e entry) bool { _, known := percent(&e); return known })
-	p.Bound = fmt.Sprintf("above %d%%", bound)
-	if i := s.sustained(float64(bound), percent); i >= 0 {
+	p.Bound = fmt.Sprintf("above %g%%", bound)
+	if i := s.sustained(bound, percent); i >= 0 {
 		value, _ := percent(&s.entries[i])
 		p = s.at(p, i, percentText(value))
 	}
@@ -258,14 +258,14 @@ func (s *search) failedRequests(bound int64) result.BreakingPoint {
 	return p
 }
 
-func (s *search) errorRate(bound int64) result.BreakingPoint {
-	p := result.BreakingPoint{Kind: result.BreakingErrorRate, Bound: fmt.Sprintf("at least %d%%", bound)}
+func (s *search) errorRate(bound float64) result.BreakingPoint {
+	p := result.BreakingPoint{Kind: result.BreakingErrorRate, Bound: fmt.Sprintf("above %g%%", bound)}
 	for i := range s.entries {
 		requests, failed := int64(0), int64(0)
 		for j := i; j >= 0 && requests < ErrorRequests; j-- {
 			requests, failed = requests+s.entries[j].Requests, failed+s.entries[j].Errors
 		}
-		if requests >= ErrorRequests && 100*float64(failed) >= float64(bound*requests) {
+		if requests >= ErrorRequests && 100*float64(failed) > bound*float64(requests) {
 			return s.at(p, i, percentText(100*float64(failed)/float64(requests)))
 		}
 	}

@@ -219,8 +219,8 @@ func TestErrorRateNeedsRequests(t *testing.T) {
 	find := func() result.BreakingPoint {
 		return Find(series, &Load{Profile: p, Rate: true, End: 20}, Bounds{ErrorPercent: 5})[0]
 	}
-	series[2].Errors = 5 // of 30 requests: too few
-	if got := find(); !got.Reached || got.Second != 9 || got.RatePerSecond != 7 || got.Actual != "5.0%" {
+	series[2].Errors = 6 // of 30 requests: too few
+	if got := find(); !got.Reached || got.Second != 9 || got.RatePerSecond != 7 || got.Actual != "6.0%" {
 		t.Errorf("%+v", got)
 	}
 	series[2].Errors, series[22].Errors = 4, 6 // 4 of any 100 requests, and timeouts

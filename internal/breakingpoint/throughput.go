@@ -31,9 +31,9 @@ type window struct {
 //
 // A target that breaks sharply at a load N has its point between N/(1 + bound) and N: by 5%, the throughput at
 // 0.953·N is below the highest. The point's load is the mean of the window, and its time the window's middle.
-func (s *search) throughput(bound int64) result.BreakingPoint {
+func (s *search) throughput(bound float64) result.BreakingPoint {
 	p := result.BreakingPoint{
-		Kind: result.BreakingThroughput, Bound: fmt.Sprintf("less than %d%% more with %d%% more load", bound, LoadGainPercent),
+		Kind: result.BreakingThroughput, Bound: fmt.Sprintf("less than %g%% more with %d%% more load", bound, LoadGainPercent),
 	}
 	all := s.windows()
 	ended := len(s.entries) > 0 && s.entries[len(s.entries)-1].Second.Second+s.entries[len(s.entries)-1].Seconds >= s.load.End
@@ -51,7 +51,7 @@ func (s *search) throughput(bound int64) result.BreakingPoint {
 				best = more
 			}
 		}
-		if best == nil || compared < windows && !ended || before.perSecond == 0 || best.perSecond >= before.perSecond*(1+float64(bound)/100) {
+		if best == nil || compared < windows && !ended || before.perSecond == 0 || best.perSecond >= before.perSecond*(1+bound/100) {
 			continue
 		}
 		p = s.at(p, (before.first+before.last)/2,

@@ -1,6 +1,8 @@
 package loadplan
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -49,15 +51,32 @@ func Levels(spec *v1alpha1.BenchmarkRunSpec) (levels []result.Level, steps []res
 
 // StopAt returns the bounds at which a load with stages ends. Without any it returns the zero value.
 func StopAt(load *v1alpha1.StagesLoad) breakingpoint.Bounds {
-	if load == nil || load.StopAt == nil {
-		return breakingpoint.Bounds{}
+	var b breakingpoint.Bounds
+	if load == nil {
+		return b
 	}
-	s := load.StopAt
-	return breakingpoint.Bounds{
-		CPUPercent: int64(ptr.Deref(s.CPUPercent, 0)), FailedRequests: ptr.Deref(s.FailedRequests, 0),
-		ErrorPercent: int64(ptr.Deref(s.ErrorPercent, 0)), LatencyP99: microseconds(s.LatencyP99),
-		ThroughputGainPercent: int64(ptr.Deref(s.ThroughputGainPercent, 0)),
+	for _, t := range load.StopAt { // the API server has checked the bounds
+		switch t.Metric {
+		case v1alpha1.MetricTargetCPU:
+			b.CPUPercent = percent(t.Above)
+		case v1alpha1.MetricFailedRequests:
+			above, _ := strconv.ParseInt(t.Above, 10, 64)
+			b.FailedRequests = above + 1
+		case v1alpha1.MetricErrorRate:
+			b.ErrorPercent = percent(t.Above)
+		case v1alpha1.MetricLatencyP99:
+			b.LatencyP99 = microseconds(t.Above)
+		case v1alpha1.MetricThroughputGain:
+			b.ThroughputGainPercent = percent(t.Below)
+		}
 	}
+	return b
+}
+
+// percent returns a percentage of the API.
+func percent(text string) float64 {
+	value, _ := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	return value
 }
 
 // BreakingPoints returns the bounds of the breaking points that a result has: those of stopAt and, where it has

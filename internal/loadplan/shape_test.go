@@ -138,10 +138,11 @@ func TestBreakingPoints(t *testing.T) {
 	if got := BreakingPoints(&run.Spec).LatencyP99; got != 250_000 {
 		t.Errorf("with a threshold: %d", got)
 	}
-	run.Spec.Load.Stages.StopAt = &v1alpha1.StopAt{
-		CPUPercent: ptr.To(int32(80)), FailedRequests: ptr.To(int64(7)), ErrorPercent: ptr.To(int32(6)), LatencyP99: "500ms", ThroughputGainPercent: ptr.To(int32(4)),
+	run.Spec.Load.Stages.StopAt = []v1alpha1.Threshold{
+		{Metric: v1alpha1.MetricTargetCPU, Above: "80%"}, {Metric: v1alpha1.MetricFailedRequests, Above: "6"}, {Metric: v1alpha1.MetricErrorRate, Above: "0.5%"},
+		{Metric: v1alpha1.MetricLatencyP99, Above: "500ms"}, {Metric: v1alpha1.MetricThroughputGain, Below: "4%"},
 	}
-	want := breakingpoint.Bounds{CPUPercent: 80, FailedRequests: 7, ErrorPercent: 6, LatencyP99: 500_000, ThroughputGainPercent: 4}
+	want := breakingpoint.Bounds{CPUPercent: 80, FailedRequests: 7, ErrorPercent: 0.5, LatencyP99: 500_000, ThroughputGainPercent: 4}
 	if got, stop := BreakingPoints(&run.Spec), StopAt(run.Spec.Load.Stages); got != want || stop != want {
 		t.Errorf("%+v, stop at %+v", got, stop)
 	}

@@ -85,19 +85,19 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 
 // baselineCapabilities are those that the Pod Security Standard Baseline lets a container add
 // (https://kubernetes.io/docs/concepts/security/pod-security-standards/).
-var baselineCapabilities = []corev1.Capability{
+var baselineCapabilities = []v1alpha1.Capability{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 }
 
 // forbiddenCapability returns a capability that the user's security context gives a container
 // although the pod's security standard forbids it, or an empty text.
-func forbiddenCapability(own *corev1.Container, added *corev1.SecurityContext) corev1.Capability {
+func forbiddenCapability(own *corev1.Container, added *v1alpha1.ContainerSecurityContext) v1alpha1.Capability {
 	if added == nil || added.Capabilities == nil {
 		return ""
 	}
 	allowed := baselineCapabilities
 	if own.SecurityContext != nil { // podSecurity is Restricted
-		allowed = []corev1.Capability{"NET_BIND_SERVICE"}
+		allowed = []v1alpha1.Capability{"NET_BIND_SERVICE"}
 		if drop := added.Capabilities.Drop; len(drop) > 0 && !slices.Contains(drop, "ALL") {
 			return "ALL"
 		}
@@ -123,7 +123,7 @@ func podPatch(a *v1alpha1.PodAdditions) *corev1.Pod {
 	spec := &patch.Spec
 	// Without any they would be encoded as null, which removes the pod's.
 	spec.Containers = []corev1.Container{}
-	spec.NodeSelector, spec.Tolerations, spec.SecurityContext = a.NodeSelector, a.Tolerations, a.SecurityContext
+	spec.NodeSelector, spec.Tolerations, spec.SecurityContext = a.NodeSelector, tolerations(a.Tolerations), podSecurityContext(a.SecurityContext)
 	spec.PriorityClassName = a.PriorityClassName
 	if a.RuntimeClassName != "" {
 		spec.RuntimeClassName = &a.RuntimeClassName
@@ -132,11 +132,10 @@ func podPatch(a *v1alpha1.PodAdditions) *corev1.Pod {
 		spec.Volumes = append(spec.Volumes, volume(&a.Volumes[i]))
 	}
 	for _, c := range a.Containers {
-		container := corev1.Container{Name: c.Name, Env: environment(c.Env), SecurityContext: c.SecurityContext}
+		container := corev1.Container{Name: c.Name, Env: environment(c.Env), SecurityContext: containerSecurityContext(c.SecurityContext)}
 		for _, m := range c.VolumeMounts {
 			container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
-				Name: m.Name, MountPath: m.MountPath, SubPath: m.SubPath, SubPathExpr: m.SubPathExpr, ReadOnly: ptr.Deref(m.ReadOnly, false),
-				RecursiveReadOnly: m.RecursiveReadOnly, MountPropagation: m.MountPropagation, BindMountOptions: m.BindMountOptions,
+				Name: m.Name, MountPath: m.MountPath, SubPath: m.SubPath, ReadOnly: ptr.Deref(m.ReadOnly, false),
 			})
 		}
 		spec.Containers = append(spec.Containers, container)
@@ -148,20 +147,17 @@ func volume(v *v1alpha1.PodVolume) corev1.Volume {
 	added := corev1.Volume{Name: v.Name}
 	if c := v.ConfigMap; c != nil {
 		added.ConfigMap = &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: c.Name}, Items: c.Items, DefaultMode: c.DefaultMode, Optional: c.Optional,
+			LocalObjectReference: corev1.LocalObjectReference{Name: c.Name}, Items: keysToPaths(c.Items), DefaultMode: c.DefaultMode, Optional: c.Optional,
 		}
 	}
 	if s := v.Secret; s != nil {
-		added.Secret = &corev1.SecretVolumeSource{SecretName: s.SecretName, Items: s.Items, DefaultMode: s.DefaultMode, Optional: s.Optional}
+		added.Secret = &corev1.SecretVolumeSource{SecretName: s.SecretName, Items: keysToPaths(s.Items), DefaultMode: s.DefaultMode, Optional: s.Optional}
 	}
 	if c := v.PersistentVolumeClaim; c != nil {
 		added.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.ClaimName, ReadOnly: ptr.Deref(c.ReadOnly, false)}
 	}
-	switch v.EmptyDir {
-	case v1alpha1.EmptyDirDisk:
-		added.EmptyDir = &corev1.EmptyDirVolumeSource{}
-	case v1alpha1.EmptyDirMemory:
-		added.EmptyDir = &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
+	if e := v.EmptyDir; e != nil {
+		added.EmptyDir = &corev1.EmptyDirVolumeSource{Medium: e.Medium}
 	}
 	return added
 }

@@ -81,7 +81,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 			func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"a": "b"} },
 		},
 		"Tolerations": {
-			v1alpha1.PodAdditions{NodeConstraints: v1alpha1.NodeConstraints{Tolerations: []corev1.Toleration{{Key: "a"}, {Key: "b"}}}},
+			v1alpha1.PodAdditions{NodeConstraints: v1alpha1.NodeConstraints{Tolerations: []v1alpha1.Toleration{{Key: "a"}, {Key: "b"}}}},
 			func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Key: "a"}, {Key: "b"}} },
 		},
 		"PriorityClassName": {
@@ -93,8 +93,8 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 			func(p *corev1.Pod) { p.Spec.RuntimeClassName = ptr.To("a") },
 		},
 		"SecurityContext": {
-			v1alpha1.PodAdditions{SecurityContext: &corev1.PodSecurityContext{
-				FSGroup: ptr.To(int64(7)), Sysctls: []corev1.Sysctl{{Name: "net.core.somaxconn", Value: "1024"}},
+			v1alpha1.PodAdditions{SecurityContext: &v1alpha1.PodSecurityContext{
+				FSGroup: ptr.To(int64(7)), Sysctls: []v1alpha1.Sysctl{{Name: "net.core.somaxconn", Value: "1024"}},
 			}},
 			func(p *corev1.Pod) {
 				p.Spec.SecurityContext.FSGroup = ptr.To(int64(7))
@@ -102,15 +102,15 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 			},
 		},
 		"SecurityContext of another user": {
-			v1alpha1.PodAdditions{SecurityContext: &corev1.PodSecurityContext{RunAsUser: ptr.To(int64(7))}},
+			v1alpha1.PodAdditions{SecurityContext: &v1alpha1.PodSecurityContext{UserIdentity: v1alpha1.UserIdentity{RunAsUser: ptr.To(int64(7))}}},
 			func(p *corev1.Pod) { p.Spec.SecurityContext.RunAsUser = ptr.To(int64(7)) },
 		},
 		"Volumes": {
 			v1alpha1.PodAdditions{Volumes: []v1alpha1.PodVolume{
 				{Name: "a", ConfigMap: &v1alpha1.ConfigMapVolume{Name: "c"}},
 				{Name: "b", Secret: &v1alpha1.SecretVolume{SecretName: "s"}},
-				{Name: "c", EmptyDir: v1alpha1.EmptyDirDisk},
-				{Name: "d", EmptyDir: v1alpha1.EmptyDirMemory},
+				{Name: "c", EmptyDir: &v1alpha1.EmptyDirVolume{}},
+				{Name: "d", EmptyDir: &v1alpha1.EmptyDirVolume{Medium: corev1.StorageMediumMemory}},
 				{Name: "e", PersistentVolumeClaim: &v1alpha1.ClaimVolume{ClaimName: "p", ReadOnly: ptr.To(true)}},
 			}},
 			func(p *corev1.Pod) {
@@ -133,7 +133,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 				{
 					Name:            server.ContainerName,
 					VolumeMounts:    []v1alpha1.VolumeMount{{Name: "a", MountPath: "/a", SubPath: "b", ReadOnly: ptr.To(true)}},
-					SecurityContext: &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"NET_BIND_SERVICE"}}},
+					SecurityContext: &v1alpha1.ContainerSecurityContext{Capabilities: &v1alpha1.Capabilities{Add: []v1alpha1.Capability{"NET_BIND_SERVICE"}}},
 				},
 			}},
 			func(p *corev1.Pod) {
@@ -184,11 +184,11 @@ func TestAdditionsAreRefused(t *testing.T) {
 		}}
 	}
 	volume := func(name string) v1alpha1.PodAdditions {
-		return v1alpha1.PodAdditions{Volumes: []v1alpha1.PodVolume{{Name: "fine", EmptyDir: v1alpha1.EmptyDirDisk}, {Name: name, EmptyDir: v1alpha1.EmptyDirDisk}}}
+		return v1alpha1.PodAdditions{Volumes: []v1alpha1.PodVolume{{Name: "fine", EmptyDir: &v1alpha1.EmptyDirVolume{}}, {Name: name, EmptyDir: &v1alpha1.EmptyDirVolume{}}}}
 	}
-	capabilities := func(added *corev1.Capabilities) v1alpha1.PodAdditions {
+	capabilities := func(added *v1alpha1.Capabilities) v1alpha1.PodAdditions {
 		return v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-			{Name: "app"}, {Name: server.ContainerName, SecurityContext: &corev1.SecurityContext{Capabilities: added}},
+			{Name: "app"}, {Name: server.ContainerName, SecurityContext: &v1alpha1.ContainerSecurityContext{Capabilities: added}},
 		}}
 	}
 	tests := map[string]struct {
@@ -210,8 +210,8 @@ func TestAdditionsAreRefused(t *testing.T) {
 		"over the key":               {mount("/assay/tls/tls.key"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
 		"spelled otherwise":          {mount("/assay//tls/"), "spec.target.pod.containers[1].volumeMounts[1].mountPath"},
 		"a variable of Tomcat's":     {env(server.ContainerName, "CATALINA_OPTS"), "spec.target.pod.containers[0].env[1].name"},
-		"a capability":               {capabilities(&corev1.Capabilities{Add: []corev1.Capability{"NET_BIND_SERVICE", "CHOWN"}}), "containers[1].securityContext.capabilities must not add CHOWN"},
-		"capabilities kept":          {capabilities(&corev1.Capabilities{Drop: []corev1.Capability{"CHOWN"}}), "containers[1].securityContext.capabilities must not add ALL"},
+		"a capability":               {capabilities(&v1alpha1.Capabilities{Add: []v1alpha1.Capability{"NET_BIND_SERVICE", "CHOWN"}}), "containers[1].securityContext.capabilities must not add CHOWN"},
+		"capabilities kept":          {capabilities(&v1alpha1.Capabilities{Drop: []v1alpha1.Capability{"CHOWN"}}), "containers[1].securityContext.capabilities must not add ALL"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -223,11 +223,11 @@ func TestAdditionsAreRefused(t *testing.T) {
 }
 
 func TestCapabilitiesOfBaseline(t *testing.T) {
-	for capability, refused := range map[corev1.Capability]bool{"CHOWN": false, "NET_BIND_SERVICE": false, "SYS_ADMIN": true, "NET_RAW": true} {
+	for capability, refused := range map[v1alpha1.Capability]bool{"CHOWN": false, "NET_BIND_SERVICE": false, "SYS_ADMIN": true, "NET_RAW": true} {
 		spec := fullTarget()
 		spec.Spec.Target.PodSecurity = v1alpha1.PodSecurityBaseline
 		_, err := podOf(t, spec, &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-			{Name: server.ContainerName, SecurityContext: &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{capability}}}},
+			{Name: server.ContainerName, SecurityContext: &v1alpha1.ContainerSecurityContext{Capabilities: &v1alpha1.Capabilities{Add: []v1alpha1.Capability{capability}}}},
 		}})
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", capability, err)

@@ -26,7 +26,7 @@ func placeClients(run *v1alpha1.BenchmarkRun, targetNode string, spec *corev1.Po
 		spec.Affinity = &corev1.Affinity{NodeAffinity: relativeTo(targetNode, clients.Placement)}
 	}
 	additions := ptr.Deref(clients.Pod, v1alpha1.ClientPodAdditions{})
-	spec.NodeSelector, spec.Tolerations = additions.NodeSelector, additions.Tolerations
+	spec.NodeSelector, spec.Tolerations = additions.NodeSelector, tolerations(additions.Tolerations)
 	spread := additions.TopologySpreadConstraints
 	if len(spread) == 0 {
 		spread = []v1alpha1.TopologySpreadConstraint{{TopologyKey: corev1.LabelHostname, MaxSkew: ptr.To(int32(preferredSkew))}}

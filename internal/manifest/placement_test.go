@@ -83,7 +83,7 @@ func TestAdditionsToClients(t *testing.T) {
 			func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"a": "b"} },
 		},
 		"tolerations": {
-			&v1alpha1.ClientPodAdditions{NodeConstraints: v1alpha1.NodeConstraints{Tolerations: []corev1.Toleration{{Key: "a"}}}},
+			&v1alpha1.ClientPodAdditions{NodeConstraints: v1alpha1.NodeConstraints{Tolerations: []v1alpha1.Toleration{{Key: "a"}}}},
 			func(s *corev1.PodSpec) { s.Tolerations = []corev1.Toleration{{Key: "a"}} },
 		},
 		"spread over zones and nodes": {

@@ -27,7 +27,7 @@ func TestEmptyDirectoriesAreLimited(t *testing.T) {
 			run := w.Obj()
 			run.UID = "0123456789"
 			pod, err := podOf(t, run, &v1alpha1.PodAdditions{Volumes: []v1alpha1.PodVolume{
-				{Name: "disk", EmptyDir: v1alpha1.EmptyDirDisk}, {Name: "memory", EmptyDir: v1alpha1.EmptyDirMemory},
+				{Name: "disk", EmptyDir: &v1alpha1.EmptyDirVolume{}}, {Name: "memory", EmptyDir: &v1alpha1.EmptyDirVolume{Medium: corev1.StorageMediumMemory}},
 			}})
 			if err != nil {
 				t.Fatal(err)

@@ -25,7 +25,7 @@ func staged(seconds int) *scene {
 		Requests: []v1alpha1.Request{{Path: "/"}},
 		Stages: &v1alpha1.StagesLoad{
 			Levels: []v1alpha1.LoadLevel{{Connections: ptr.To(int32(100)), RampSeconds: ptr.To(int32(100)), HoldSeconds: 100}},
-			StopAt: &v1alpha1.StopAt{CPUPercent: ptr.To(int32(80))},
+			StopAt: []v1alpha1.Threshold{{Metric: v1alpha1.MetricTargetCPU, Above: "80%"}},
 		},
 	}
 	s.o.Sessions.Starts = map[sessionpb.Stage]int64{measurementStage: now.Add(-time.Duration(seconds) * time.Second).UnixMicro()}

@@ -64,8 +64,12 @@ func TestReadinessPath(t *testing.T) {
 }
 
 func TestLabel(t *testing.T) {
-	tomcat := func(protocol v1alpha1.TomcatProtocol, tls *v1alpha1.TLS) *v1alpha1.Target {
-		return &v1alpha1.Target{TLS: tls, Server: v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: protocol}}}}
+	tomcat := func(protocol v1alpha1.TomcatProtocol, tls *v1alpha1.TLS, by ...v1alpha1.TLSImplementation) *v1alpha1.Target {
+		connector := v1alpha1.TomcatConnector{Protocol: protocol}
+		if len(by) > 0 {
+			connector.TLSImplementation = by[0]
+		}
+		return &v1alpha1.Target{TLS: tls, Server: v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: connector}}}
 	}
 	for _, tc := range []struct {
 		description string
@@ -74,7 +78,7 @@ func TestLabel(t *testing.T) {
 	}{
 		{"Tomcat NIO", tomcat(v1alpha1.TomcatNIO, nil), "Tomcat NIO"},
 		{"Tomcat NIO", tomcat(v1alpha1.TomcatNIO, &v1alpha1.TLS{}), "Tomcat NIO + JSSE"},
-		{"Tomcat NIO2", tomcat(v1alpha1.TomcatNIO2, &v1alpha1.TLS{Implementation: v1alpha1.TLSOpenSSL}), "Tomcat NIO2 + OpenSSL"},
+		{"Tomcat NIO2", tomcat(v1alpha1.TomcatNIO2, &v1alpha1.TLS{}, v1alpha1.TLSOpenSSL), "Tomcat NIO2 + OpenSSL"},
 		{"Tomcat APR", tomcat(v1alpha1.TomcatAPR, nil), "Tomcat APR"},
 		{"Tomcat APR", tomcat(v1alpha1.TomcatAPR, &v1alpha1.TLS{}), "Tomcat APR + OpenSSL"},
 		{"HTTPD Event", &v1alpha1.Target{TLS: &v1alpha1.TLS{}, Server: v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{}}}, "HTTPD Event"},

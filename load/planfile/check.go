@@ -206,20 +206,47 @@ func (c *converter) stages(l *v1alpha1.StagesLoad, pages bool) {
 	c.stopAt(l.StopAt)
 }
 
-// latencyBound is the form of a latency in the API.
-var latencyBound = regexp.MustCompile(`^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$`)
+// stop is a threshold at which a load may end: whether the metric is reached below its bound and not above it, and the
+// bound's form.
+type stop struct {
+	below bool
+	form  *regexp.Regexp
+	must  string
+}
 
-func (c *converter) stopAt(s *v1alpha1.StopAt) {
-	if s == nil {
-		return
+var stops = map[v1alpha1.ThresholdMetric]stop{
+	v1alpha1.MetricFailedRequests: {form: regexp.MustCompile(`^[0-9]{1,12}$`), must: "must be a whole number, such as 0"},
+	v1alpha1.MetricErrorRate:      {form: regexp.MustCompile(`^[0-9]{1,2}([.][0-9]+)?%$`), must: "must be a percentage above 0% and below 100%, such as 5%"},
+	v1alpha1.MetricLatencyP99: {
+		form: regexp.MustCompile(`^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$`), must: "must be a duration greater than zero, such as 500ms",
+	},
+	v1alpha1.MetricThroughputGain: {
+		below: true, form: regexp.MustCompile(`^1?[0-9]([.][0-9]+)?%$`), must: "must be a percentage above 0% and below 20%, such as 5%",
+	},
+}
+
+func (c *converter) stopAt(thresholds []v1alpha1.Threshold) {
+	seen := map[v1alpha1.ThresholdMetric]bool{}
+	for i, t := range thresholds {
+		field := fmt.Sprintf("load.stages.stopAt[%d]", i)
+		s, known := stops[t.Metric]
+		c.rejectIf(seen[t.Metric], field+".metric", "%s must not be there twice", t.Metric)
+		seen[t.Metric] = true
+		switch bound, name := t.Above, "above"; {
+		case t.Metric == v1alpha1.MetricTargetCPU:
+			c.reject(field, "TargetCPU is for runs in a cluster: nothing is known of the target's CPU")
+		case !known:
+			c.reject(field+".metric", "must be FailedRequests, ErrorRate, LatencyP99 or ThroughputGain, not %q", t.Metric)
+		default:
+			other := t.Below
+			if s.below {
+				bound, name, other = t.Below, "below", t.Above
+			}
+			c.rejectIf(other != "", field, "must have %s alone with %s", name, t.Metric)
+			zero := t.Metric != v1alpha1.MetricFailedRequests && !strings.ContainsAny(bound, "123456789")
+			c.rejectIf(zero || !s.form.MatchString(bound), field+"."+name, "%s", s.must)
+		}
 	}
-	const field = "load.stages.stopAt"
-	c.rejectIf(s.CPUPercent != nil, field+".cpuPercent", "is for runs in a cluster: nothing is known of the target's CPU")
-	within(c, field+".failedRequests", s.FailedRequests, 1, 1_000_000_000_000)
-	within(c, field+".errorPercent", s.ErrorPercent, 1, 100)
-	within(c, field+".throughputGainPercent", s.ThroughputGainPercent, 1, 19)
-	c.rejectIf(s.LatencyP99 != "" && (!latencyBound.MatchString(s.LatencyP99) || !strings.ContainsAny(s.LatencyP99, "123456789")),
-		field+".latencyP99", "must be a duration greater than zero, such as 500ms")
 }
 
 func (c *converter) thinkTime(field string, t *v1alpha1.ThinkTime) {

@@ -95,7 +95,7 @@ load:
   stages:
     interArrivalTimes: Poisson
     levels: [{requestsPerSecond: 10, holdSeconds: 2}, {requestsPerSecond: 30, rampSeconds: 1, holdSeconds: 2}]
-    stopAt: {errorPercent: 10, latencyP99: 0.5s}
+    stopAt: [{metric: ErrorRate, above: 10%}, {metric: LatencyP99, above: 0.5s}]
   warmup: {requestCount: 5}
 `), "", "/plans")
 	if err != nil {
@@ -186,9 +186,14 @@ func TestRefusals(t *testing.T) {
 		{"a ramp past the end", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {from: 0, seconds: 9}, durationSeconds: 5}}", "load.open.ramp.seconds: must be at most durationSeconds, which is 5, not 9"},
 		{"no levels", "url: http://a\nload: {stages: {}}", "load.stages.levels: must have from 1 to 20 levels, not 0"},
 		{"levels of two kinds", "url: http://a\nload: {stages: {levels: [{connections: 1, holdSeconds: 1}, {requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.levels[1]: all levels must have the same"},
-		{"a stop by the target's CPU", "url: http://a\nload: {stages: {stopAt: {cpuPercent: 90}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.cpuPercent: is for runs in a cluster"},
-		{"a stop at no latency", "url: http://a\nload: {stages: {stopAt: {latencyP99: 0ms}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.latencyP99: must be a duration"},
-		{"a stop at 0%", "url: http://a\nload: {stages: {stopAt: {errorPercent: 0}, levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt.errorPercent: must be from 1 to 100, not 0"},
+		{"a stop by the target's CPU", "url: http://a\nload: {stages: {stopAt: [{metric: TargetCPU, above: 90%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0]: TargetCPU is for runs in a cluster"},
+		{"a stop at no latency", "url: http://a\nload: {stages: {stopAt: [{metric: LatencyP99, above: 0ms}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].above: must be a duration"},
+		{"a stop at 0%", "url: http://a\nload: {stages: {stopAt: [{metric: ErrorRate, above: 0%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].above: must be a percentage above 0%"},
+		{"a stop twice", "url: http://a\nload: {stages: {stopAt: [{metric: ErrorRate, above: 1%}, {metric: ErrorRate, above: 2%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[1].metric: ErrorRate must not be there twice"},
+		{"a stop at another metric", "url: http://a\nload: {stages: {stopAt: [{metric: RequestsPerSecond, above: \"1\"}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].metric: must be FailedRequests, ErrorRate"},
+		{"a stop below", "url: http://a\nload: {stages: {stopAt: [{metric: ErrorRate, above: 1%, below: 2%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0]: must have above alone with ErrorRate"},
+		{"a stop above a gain", "url: http://a\nload: {stages: {stopAt: [{metric: ThroughputGain, above: 1%, below: 5%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0]: must have below alone with ThroughputGain"},
+		{"a stop at any gain", "url: http://a\nload: {stages: {stopAt: [{metric: ThroughputGain, below: 20%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].below: must be a percentage above 0% and below 20%"},
 		{"think time of a rate", "url: http://a\nload: {stages: {thinkTime: {minMilliseconds: 1}, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.thinkTime: is for levels of connections"},
 		{"a maximum below the minimum", "url: http://a\nload: {closed: {connections: 1, requestCount: 1, thinkTime: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.thinkTime.maxMilliseconds: must be from 5 to 3600000, not 2"},
 		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requestCount: 1}}", "load.authentication.secretName: Secrets are not available: use credentialsDirectory"},

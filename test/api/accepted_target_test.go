@@ -10,9 +10,9 @@ import (
 // goodTargets are at the edges of what targets may be.
 var goodTargets = []goodRun{
 	// servers
-	{"the least of Tomcat by APR and OpenSSL", minimal, `spec: {target: {server: {tomcat: {connector: {protocol: APR}}}, tls: {implementation: OpenSSL, certificate: {selfSigned: {}}}}}`},
+	{"the least of Tomcat by APR and OpenSSL", minimal, `spec: {target: {server: {tomcat: {connector: {protocol: APR, tlsImplementation: OpenSSL}}}, tls: {certificate: {selfSigned: {}}}}}`},
 	{"APR with TLS and no implementation", minimal, `spec: {target: {server: {tomcat: {connector: {protocol: APR}}}, tls: {certificate: {selfSigned: {}}}}}`},
-	{"NIO by JSSE", minimal, `spec: {target: {tls: {implementation: JSSE, certificate: {selfSigned: {}}}}}`},
+	{"NIO by JSSE", minimal, `spec: {target: {server: {tomcat: {connector: {tlsImplementation: JSSE}}}, tls: {certificate: {selfSigned: {}}}}}`},
 	{"virtual threads", minimal, `spec: {target: {server: {tomcat: {connector: {executor: VirtualThreads, acceptCount: 1}}}}}`},
 	{"as many spare threads as threads", minimal, `spec: {target: {server: {tomcat: {connector: {maxThreads: 8, minSpareThreads: 8}}}}}`},
 	{"as many prefork processes as requests", minimal, `spec: {target: {server: {tomcat: null, httpd: {mpm: Prefork, serverLimit: 400, maxRequestWorkers: 400, startServers: 400}}}}`},
@@ -56,8 +56,8 @@ var goodTargets = []goodRun{
 	{"annotation of a similar name", minimal, `spec: {target: {pod: {annotations: {notassay.dev/a: b}}}}`},
 	{"mount that may be written", tomcatFull, `spec: {target: {pod: {containers: [{name: server, volumeMounts: [{name: shm, mountPath: /a, readOnly: false}]}]}}}`},
 	{"root in Baseline", minimal, `spec: {target: {podSecurity: Baseline, pod: {securityContext: {runAsUser: 0}, containers: [{name: server, securityContext: {runAsUser: 0, allowPrivilegeEscalation: true}}]}}}`},
-	{"another user in Restricted", minimal, `spec: {target: {pod: {containers: [{name: server, securityContext: {runAsUser: 1001, privileged: false, allowPrivilegeEscalation: false}}]}}}`},
-	{"a folder of the agent's name", minimal, `spec: {target: {pod: {volumes: [{name: agent, emptyDir: Disk}]}}}`},
+	{"another user in Restricted", minimal, `spec: {target: {pod: {containers: [{name: server, securityContext: {runAsUser: 1001, allowPrivilegeEscalation: false}}]}}}`},
+	{"a folder of the agent's name", minimal, `spec: {target: {pod: {volumes: [{name: agent, emptyDir: {}}]}}}`},
 }
 
 const ciphers = `TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, ` +

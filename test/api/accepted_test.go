@@ -48,8 +48,8 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requestCount: 5}}}`},
 		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
 		{"levels of rates", base, `spec: {load: {closed: null, stages: {interArrivalTimes: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
-		{"levels up to any breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {cpuPercent: 99, failedRequests: 1, errorPercent: 100, latencyP99: 0.001ms, throughputGainPercent: 19}}}}`},
-		{"levels up to a breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: {latencyP99: 10s}}}}`},
+		{"levels up to any breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: [{metric: TargetCPU, above: 99%}, {metric: FailedRequests, above: "0"}, {metric: ErrorRate, above: 99.9%}, {metric: LatencyP99, above: 0.001ms}, {metric: ThroughputGain, below: 19.5%}]}}}`},
+		{"levels up to a breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: [{metric: LatencyP99, above: 10s}]}}}`},
 		{"load that just ends before the deadline", base, `spec: {load: {closed: {requestCount: null, durationSeconds: 599}}}`},
 		{"think times that just end before the deadline", base, `spec: {load: {closed: {connections: 1, requestCount: 600, thinkTime: {minMilliseconds: 1000}}, warmup: null}}`},
 		{"ramp as long as the requests last", base, `spec: {load: {closed: null, open: {requestsPerSecond: 10, requestCount: 50, ramp: {from: 0, seconds: 10}}}}`},
@@ -103,14 +103,14 @@ func TestDefaults(t *testing.T) {
 target:
   image: localhost/assay-test/tomcat:9.0
   imagePullPolicy: IfNotPresent
-  resources: {cpu: "1", memory: 1Gi}
+  resources: {}
   server: {tomcat: {}}
   readiness: {timeoutSeconds: 300}
   podSecurity: Restricted
 clients:
   placement: Prefer
   replicas: 1
-  resources: {cpu: "1", memory: 512Mi}
+  resources: {}
 load:
   requests: [{path: /}]
   order: Random

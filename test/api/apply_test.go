@@ -15,13 +15,11 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
-// TestSecondApplyChangesNothing applies every sample twice by kubectl, the way
+// TestSecondApplyChangesNothing applies every sample, report and recipe twice by kubectl, the way
 // that pipelines do. The second time kubectl must say that nothing has changed.
 func TestSecondApplyChangesNothing(t *testing.T) {
-	for _, name := range slices.Concat(sampleFiles(t), reportFiles(t)) {
-		if slices.ContainsFunc(sampleObjects(t, name), isBenchmark) {
-			continue
-		}
+	recipe := []string{"../../config/gitops/recipes/benchmark.yaml"} // that of a run has generateName: it is created
+	for _, name := range slices.Concat(sampleFiles(t), reportFiles(t), recipe) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			for _, by := range []struct{ name, said string }{{"--server-side=false", "unchanged"}, {"--server-side", "serverside-applied"}} {
 				namespace := newNamespace(t)
@@ -30,7 +28,7 @@ func TestSecondApplyChangesNothing(t *testing.T) {
 					return kubectl(t, "apply", "--namespace", namespace, by.name, "--filename", name)
 				}
 				apply()
-				observeRuns(t, namespace)
+				observe(t, namespace)
 				before := versions(t, name, namespace)
 				for line := range strings.Lines(apply()) {
 					if !strings.HasSuffix(strings.TrimSpace(line), by.said) {
@@ -47,18 +45,29 @@ func TestSecondApplyChangesNothing(t *testing.T) {
 	}
 }
 
-// observeRuns writes the status of the runs in a namespace, as the operator does as
+// observe writes the status of the runs and Benchmarks in a namespace, as the operator does as
 // soon as it sees one. Until then the API server only shows a default, and stores
 // it with whatever is written next.
-func observeRuns(t *testing.T, namespace string) {
+func observe(t *testing.T, namespace string) {
 	t.Helper()
 	var runs v1alpha1.BenchmarkRunList
-	if err := apiClient.List(t.Context(), &runs, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
+	var benchmarks v1alpha1.BenchmarkList
+	for _, list := range []client.ObjectList{&runs, &benchmarks} {
+		if err := apiClient.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	var objects []client.Object
 	for i := range runs.Items {
 		runs.Items[i].Status.ObservedGeneration = &runs.Items[i].Generation
-		if err := apiClient.Status().Update(t.Context(), &runs.Items[i]); err != nil {
+		objects = append(objects, &runs.Items[i])
+	}
+	for i := range benchmarks.Items {
+		benchmarks.Items[i].Status.ObservedGeneration = &benchmarks.Items[i].Generation
+		objects = append(objects, &benchmarks.Items[i])
+	}
+	for _, o := range objects {
+		if err := apiClient.Status().Update(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 	}

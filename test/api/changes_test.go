@@ -91,7 +91,7 @@ spec:
   target:
     backends: [{name: app, image: a, server: {generic: {port: 9000}}}]
     pod:
-      volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: Disk}]
+      volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {}}]
       containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}]}]
 `
 
@@ -106,9 +106,9 @@ var refusedPodChanges = []change{
 	{field: "target.pod", patch: `{target: {pod: {securityContext: {fsGroup: 1}}}}`},
 	{field: "target.pod", patch: `{target: {pod: {containers: null}}}`},
 	{field: "target.pod.volumes", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}]}}}`},
-	{field: "target.pod.volumes", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: Disk}, {name: c, emptyDir: Disk}]}}}`},
-	{field: "target.pod.volumes[0]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a, readOnly: true}}, {name: b, emptyDir: Disk}]}}}`},
-	{field: "target.pod.volumes[1]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: Memory}]}}}`},
+	{field: "target.pod.volumes", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {}}, {name: c, emptyDir: {}}]}}}`},
+	{field: "target.pod.volumes[0]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a, readOnly: true}}, {name: b, emptyDir: {}}]}}}`},
+	{field: "target.pod.volumes[1]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {medium: Memory}}]}}}`},
 	{field: "target.pod.volumes[1]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, secret: {secretName: b}}]}}}`},
 	{field: "target.pod.containers", patch: `{target: {pod: {containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}]}, {name: app}]}}}`},
 	{field: "target.pod.containers", patch: `{target: {pod: {containers: [{name: app, volumeMounts: [{name: a, mountPath: /a}]}]}}}`},
@@ -119,11 +119,7 @@ var refusedPodChanges = []change{
 	{field: "target.pod.containers[0].volumeMounts", patch: mounts(`{name: a, mountPath: /b}`)},
 	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: b, mountPath: /a}`)},
 	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, readOnly: true}`)},
-	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, recursiveReadOnly: Enabled}`)},
 	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, subPath: a}`)},
-	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, subPathExpr: a}`)},
-	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, mountPropagation: None}`)},
-	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, bindMountOptions: [noexec]}`)},
 	{field: "target.backends", patch: `{target: {backends: null}}`},
 	{field: "target.backends", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}}, {name: b, image: a, server: {generic: {port: 9001}}}]}}`},
 	{field: "target.backends", patch: `{target: {backends: [{name: b, image: a, server: {generic: {port: 9000}}}]}}`},
@@ -141,7 +137,7 @@ func mounts(items string) string {
 
 // unchanged say the same as withOnePod in other words.
 var unchanged = []change{
-	{field: "target.pod", patch: `{target: {pod: {volumes: [{name: b, emptyDir: Disk}, {name: a, persistentVolumeClaim: {claimName: a}}]}}}`},
+	{field: "target.pod", patch: `{target: {pod: {volumes: [{name: b, emptyDir: {}}, {name: a, persistentVolumeClaim: {claimName: a}}]}}}`},
 }
 
 // allowedChanges are made one after the other.
@@ -230,7 +226,7 @@ func tryChanges(t *testing.T, run client.Object, changes []change) {
 			if err == nil {
 				t.Fatal("the API server took it")
 			}
-			for _, part := range []string{"spec: ", c.named(), "must not change: create a new BenchmarkRun instead"} {
+			for _, part := range []string{c.named(), "must not change: create a new BenchmarkRun"} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("the message lacks %q:\n%s", part, err)
 				}

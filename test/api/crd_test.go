@@ -68,3 +68,50 @@ func TestCRDsFitClientSideApply(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkersAreShort: a rule that needs a longer line is about more than one field, or belongs to a
+// narrower type. A list of values can't be split.
+func TestMarkersAreShort(t *testing.T) {
+	const limit = 300
+	files, err := filepath.Glob("../../api/v1alpha1/*_types.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no types: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "// +") && len(line) > limit && !strings.Contains(line, ":Enum=") {
+				t.Errorf("%s:%d has %d characters, more than %d: split the rule", file, i+1, len(line), limit)
+			}
+		}
+	}
+}
+
+// TestNoDefaultInListItems: a default that the API server writes into the items of a list makes every later
+// apply of the same manifest a change. Code has these defaults.
+func TestNoDefaultInListItems(t *testing.T) {
+	for _, kind := range []string{"benchmarkruns", "benchmarks"} {
+		crdSchema(t, kind).visit("", func(path string, field schema) {
+			if field["default"] != nil && strings.Contains(path, "[]") {
+				t.Errorf("%s%s has the default %v", kind, path, field["default"])
+			}
+		})
+	}
+}
+
+// TestTemplateHasNoDescriptions: those of the run are the same, and would fill the Benchmark's CRD.
+func TestTemplateHasNoDescriptions(t *testing.T) {
+	template := crdSchema(t, "benchmarks").of("properties").of("spec").of("properties").of("template").of("properties").of("spec")
+	if text, _ := template["description"].(string); !strings.Contains(text, "kubectl explain benchmarkrun.spec") {
+		t.Errorf("the template's description doesn't say where those of its fields are: %q", text)
+	}
+	template.visit("", func(path string, field schema) {
+		if path != "" && field["description"] != nil {
+			t.Errorf("%s has a description", path)
+		}
+	})
+}

@@ -64,13 +64,13 @@ spec:
           sendfile: Disabled
           compression: Enabled
           http2: Enabled
+          tlsImplementation: OpenSSL
         ajp: {port: 8010, maxThreads: 300}
         jvmOptions: ["-Xmx1g"]
         accessLog: Enabled
         gcLog: Enabled
         configuration: {configMapName: tomcat-conf}
     tls:
-      implementation: OpenSSL
       protocols: [TLSv1.2, TLSv1.3]
       ciphers: [ECDHE-ECDSA-AES256-GCM-SHA384, TLS_AES_256_GCM_SHA384]
       certificate:
@@ -90,10 +90,14 @@ spec:
     pod:
       annotations: {example.org/team: web}
       nodeSelector: {disk: nvme}
-      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute, tolerationSeconds: 60}]
+      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
       priorityClassName: high
       runtimeClassName: runc
       securityContext:
+        runAsUser: 1001
+        runAsGroup: 1001
+        runAsNonRoot: true
+        seccompProfile: {type: RuntimeDefault}
         fsGroup: 2000
         supplementalGroups: [3000]
         sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
@@ -101,21 +105,28 @@ spec:
       - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
       - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
       - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
-      - {name: shm, emptyDir: Memory}
+      - {name: shm, emptyDir: {medium: Memory}}
       containers:
       - name: server
         env: [{name: TZ, value: UTC}]
         volumeMounts:
         - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
         - {name: shm, mountPath: /dev/shm2}
-        securityContext: {runAsUser: 1001, capabilities: {drop: [ALL]}}
+        securityContext:
+          runAsUser: 1001
+          runAsGroup: 1001
+          runAsNonRoot: true
+          seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
+          allowPrivilegeEscalation: false
+          readOnlyRootFilesystem: true
+          capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
   clients:
     replicas: 2
     resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}
     placement: Apart
     pod:
       nodeSelector: {disk: nvme}
-      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute, tolerationSeconds: 60}]
+      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
       topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]
   load:
     requests:
@@ -280,20 +291,21 @@ spec:
     tls: {certificate: {selfSigned: {}, privateKey: {algorithm: ECDSA}, dnsNames: [a.example.org]}}
     content: [{path: /a, sizeBytes: 1}]
     pod:
-      volumes: [{name: conf, configMap: {name: conf.d}}, {name: tmp, emptyDir: Disk}]
+      volumes: [{name: conf, configMap: {name: conf.d}}, {name: tmp, emptyDir: {}}]
       containers:
       - name: server
         env: [{name: EMPTY, value: ""}, {name: PORT, value: "8443;\n$(id)"}, {name: TOKEN, secretKeyRef: {name: keys, key: token}}]
         volumeMounts:
-        - {name: conf, mountPath: /etc/server, subPathExpr: $(PORT), readOnly: true, recursiveReadOnly: Enabled}
-        - {name: tmp, mountPath: /tmp, mountPropagation: None, bindMountOptions: [noexec]}
+        - {name: conf, mountPath: /etc/server, subPath: a/b, readOnly: true}
+        - {name: tmp, mountPath: /tmp}
+      securityContext: {seccompProfile: {type: Localhost, localhostProfile: a}}
   load:
     requests: [{path: /a}]
     loadIsPer: Run
     stages:
       levels: [{connections: 10, rampSeconds: 5, holdSeconds: 60}, {connections: 20, holdSeconds: 60}]
       thinkTime: {minMilliseconds: 500, maxMilliseconds: 600}
-      stopAt: {cpuPercent: 90}
+      stopAt: [{metric: TargetCPU, above: 90%}]
 `
 
 const externalFull = `
@@ -343,5 +355,5 @@ spec:
       levels: [{requestsPerSecond: 10, rampSeconds: 1, holdSeconds: 60}]
       interArrivalTimes: Poisson
       maxConnections: 50
-      stopAt: {failedRequests: 100, errorPercent: 5, latencyP99: 0.5s, throughputGainPercent: 5}
+      stopAt: [{metric: FailedRequests, above: "100"}, {metric: ErrorRate, above: 5%}, {metric: LatencyP99, above: 0.5s}, {metric: ThroughputGain, below: 5%}]
 `

@@ -87,9 +87,7 @@ func init() {
 		refusal{name: "too many modules", patch: jetty(`{modules: [` + list(33, "m%d") + `]}`), want: []string{field + ".modules", "at most 32 items"}},
 		refusal{name: "two JVM options in one of Jetty", patch: jetty(`{jvmOptions: ["-Da=b -Dc=d"]}`), want: []string{field + ".jvmOptions[0]", "one option per item"}},
 		refusal{name: "JVM option without dash", patch: jetty(`{jvmOptions: [Xmx1g]}`), want: []string{field + ".jvmOptions[0]"}},
-		refusal{name: "TLS of Jetty by OpenSSL", patch: `spec: {target: {server: {tomcat: null, jetty: {}}, tls: {implementation: OpenSSL, certificate: {selfSigned: {}}}}}`,
-			want: []string{"spec.target.tls.implementation"}},
 		refusal{name: "HTTP/2 that Jetty isn't configured for", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}, load: {client: {protocol: HTTP2}}}`,
-			want: []string{"spec.load.client.protocol", "set target.server.jetty.connector.http2 to Enabled"}},
+			want: []string{"spec.load.client.protocol", "set jetty.connector.http2 Enabled"}},
 	)
 }

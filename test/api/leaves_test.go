@@ -62,9 +62,9 @@ func TestEveryLeafIsImmutable(t *testing.T) {
 						if err == nil {
 							t.Fatalf("the API server took %v instead of %v", other, l.value)
 						}
-						refused = refused || strings.Contains(err.Error(), "must not change: create a new BenchmarkRun instead")
+						refused = refused || strings.Contains(err.Error(), "must not change: create a new BenchmarkRun")
 					}
-					if !refused {
+					if !refused && len(l.others()) > 0 {
 						t.Errorf("no refusal of %v says that it must not change", l.others())
 					}
 					if l.value == l.schema["default"] {
@@ -131,7 +131,7 @@ func TestHostileTextIsRefused(t *testing.T) {
 			tried[l.field] = true
 			isURLPath := urlPaths.MatchString(l.field)
 			for name, text := range hostile {
-				if isURLPath && inURLs[name] || strings.HasSuffix(l.field, ".subPathExpr") && name == "substitution" || l.field == "spec.load.requests[].headers[].value" && !notInHeaders[name] {
+				if isURLPath && inURLs[name] || l.field == "spec.load.requests[].headers[].value" && !notInHeaders[name] {
 					continue
 				}
 				bad := good + text
@@ -229,8 +229,9 @@ spec:
     pod:
       securityContext: {runAsNonRoot: false}
       volumes: [{name: apps, persistentVolumeClaim: {claimName: apps, readOnly: false}}, {name: keys, secret: {secretName: keys, optional: false}}]
-      containers: [{name: server, volumeMounts: [{name: apps, mountPath: /a, readOnly: false}], securityContext: {privileged: false}}]`},
+      containers: [{name: server, volumeMounts: [{name: apps, mountPath: /a, readOnly: false}], securityContext: {allowPrivilegeEscalation: false}}]`},
 		{"zero", httpdFull, `spec: {ttlSecondsAfterFinished: 0, target: {podSecurity: Baseline, pod: {securityContext: {runAsUser: 0, fsGroup: 0}}}}`},
+		{"empty objects", minimal, `spec: {target: {resources: {}, readiness: {}, pod: {}, backends: [{name: a, image: a, server: {generic: {}}}]}, clients: {resources: {}, pod: {}}, load: {client: {}}}`},
 		{"nothing in it", tomcatFull, `spec: {target: {pod: {securityContext: {fsGroup: null, sysctls: null, supplementalGroups: null}, tolerations: [{}]}}}`},
 		{"empty values", genericFull, `spec: {target: {pod: {annotations: {a: ""}, nodeSelector: {a: ""}, containers: null, volumes: [{name: a, configMap: {name: a}}]}}}`},
 		{"as much as there may be", minimal, largest()},

@@ -119,7 +119,7 @@ var serverRefusals = []refusal{
 	{name: "more requests than threads", patch: asServer("httpd", `{maxRequestWorkers: 192, threadsPerChild: 64, serverLimit: 2}`),
 		want: []string{"spec.target.server.httpd.maxRequestWorkers", "at most serverLimit times threadsPerChild"}},
 	{name: "more requests than threads by default", patch: asServer("httpd", `{maxRequestWorkers: 130, serverLimit: 2}`),
-		want: []string{"spec.target.server.httpd.maxRequestWorkers", "at most serverLimit times threadsPerChild, which is at most 64"}},
+		want: []string{"spec.target.server.httpd.maxRequestWorkers", "maxRequestWorkers must be at most serverLimit times threadsPerChild, o"}},
 	{name: "more requests than processes", patch: asServer("httpd", `{mpm: Prefork, maxRequestWorkers: 3, serverLimit: 2}`),
 		want: []string{"spec.target.server.httpd.maxRequestWorkers", "at most serverLimit with the mpm Prefork"}},
 	{name: "limits of no keep-alive", patch: asServer("httpd", `{keepAlive: {mode: Disabled, maxRequests: 1}}`),

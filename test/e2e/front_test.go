@@ -124,7 +124,7 @@ http {
 				run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/a.bin", SizeBytes: 1000}}
 			} else {
 				run.Spec.Target.Pod = &v1alpha1.PodAdditions{
-					Volumes:    []v1alpha1.PodVolume{{Name: "tmp", EmptyDir: v1alpha1.EmptyDirMemory}},
+					Volumes:    []v1alpha1.PodVolume{{Name: "tmp", EmptyDir: &v1alpha1.EmptyDirVolume{Medium: corev1.StorageMediumMemory}}},
 					Containers: []v1alpha1.ContainerAdditions{{Name: "server", VolumeMounts: []v1alpha1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}}}},
 				}
 			}
@@ -160,9 +160,9 @@ func TestPodAdditions(t *testing.T) {
 		Annotations: map[string]string{"example.org/note": "added"},
 		NodeConstraints: v1alpha1.NodeConstraints{
 			NodeSelector: map[string]string{corev1.LabelOSStable: "linux"},
-			Tolerations:  []corev1.Toleration{{Key: "benchmarks", Operator: corev1.TolerationOpExists}},
+			Tolerations:  []v1alpha1.Toleration{{Key: "benchmarks", Operator: corev1.TolerationOpExists}},
 		},
-		SecurityContext: &corev1.PodSecurityContext{FSGroup: ptr.To(int64(12345)), Sysctls: []corev1.Sysctl{{Name: "net.ipv4.ip_local_port_range", Value: "20000 60000"}}},
+		SecurityContext: &v1alpha1.PodSecurityContext{FSGroup: ptr.To(int64(12345)), Sysctls: []v1alpha1.Sysctl{{Name: "net.ipv4.ip_local_port_range", Value: "20000 60000"}}},
 		Containers:      []v1alpha1.ContainerAdditions{{Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "ADDED", Value: ptr.To("yes")}}}},
 	}
 	c.create(t, run)

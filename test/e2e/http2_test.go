@@ -36,10 +36,10 @@ func TestHTTP2(t *testing.T) {
 		// Whether the server now and then ends requests by itself; see docs/servers/tomcat.md.
 		endsRequests bool
 	}{
-		"http2-nginx-tls":  {nginxImage, nginx, selfSigned(""), true, false},
+		"http2-nginx-tls":  {nginxImage, nginx, selfSigned(), true, false},
 		"http2-nginx":      {nginxImage, nginx, nil, true, false},
-		"http2-httpd-tls":  {httpdImage, httpd, selfSigned(""), true, false},
-		"http2-tomcat-tls": {tomcatImage, tomcat, selfSigned(v1alpha1.TLSJSSE), false, true},
+		"http2-httpd-tls":  {httpdImage, httpd, selfSigned(), true, false},
+		"http2-tomcat-tls": {tomcatImage, tomcat, selfSigned(), false, true},
 		"http2-tomcat":     {tomcatImage, tomcat, nil, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestHTTP2ThatNobodySpeaks(t *testing.T) {
 	run := wrapper.NewRun(ns, "http2-none", nginxImage).Lane("http2-none").Content("/a.bin", 1000).
 		TargetResources("300m", "256Mi").Clients(1, "50m", "64Mi").Requests(1, 100).Obj()
 	run.Spec.Target.Server = v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: &v1alpha1.Configuration{ConfigMapName: "plain"}}}
-	run.Spec.Target.TLS = selfSigned("")
+	run.Spec.Target.TLS = selfSigned()
 	run.Spec.Target.Readiness.TimeoutSeconds = ptr.To(int32(10))
 	run.Spec.Load.Client.Protocol = v1alpha1.HTTP2
 	c.create(t, run)

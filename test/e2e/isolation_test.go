@@ -46,7 +46,7 @@ func TestServerCanNotReadTheAgentsToken(t *testing.T) {
 			}
 			run := wrapper.NewRun(ns.Name, "spy", harness.ServerImage).Lane("spy-"+test.name).Args("-spy").Path("/fixed/1000/10").Seconds(1, 2).
 				Pod(&v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-					{Name: "server", SecurityContext: &corev1.SecurityContext{RunAsUser: ptr.To(test.as), RunAsGroup: ptr.To(test.as)}},
+					{Name: "server", SecurityContext: &v1alpha1.ContainerSecurityContext{UserIdentity: v1alpha1.UserIdentity{RunAsUser: ptr.To(test.as), RunAsGroup: ptr.To(test.as)}}},
 				}}).Retain(v1alpha1.RetainAlways).Obj()
 			run.Spec.Target.PodSecurity = test.level
 			c.create(t, run)

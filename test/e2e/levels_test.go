@@ -27,7 +27,7 @@ func TestStopAt(t *testing.T) {
 	run.Spec.Load.Closed, run.Spec.Load.LoadIsPer = nil, v1alpha1.LoadPerRun
 	run.Spec.Load.Stages = &v1alpha1.StagesLoad{
 		Levels: []v1alpha1.LoadLevel{{RequestsPerSecond: ptr.To(int32(40)), HoldSeconds: 4}, {RequestsPerSecond: ptr.To(int32(200)), HoldSeconds: 30}},
-		StopAt: &v1alpha1.StopAt{ErrorPercent: ptr.To(int32(20))},
+		StopAt: []v1alpha1.Threshold{{Metric: v1alpha1.MetricErrorRate, Above: "20%"}},
 	}
 	c := theCluster
 	c.create(t, run)

@@ -29,7 +29,7 @@ func init() {
 		}},
 		{name: "jetty-tls12", connector: "SSL (ssl, alpn, h2, http/1.1) 8443", protocol: "TLSv1.2", cipher: "ECDHE-RSA-AES256-GCM-SHA384", target: func(target *v1alpha1.Target) {
 			target.Server.Jetty = &v1alpha1.JettyServer{Connector: &v1alpha1.JettyConnector{HTTP2: v1alpha1.Enabled}}
-			target.TLS = selfSigned("")
+			target.TLS = selfSigned()
 		}},
 		{name: "jetty-tls13-modules", connector: "SSL (ssl, http/1.1) 8443", protocol: "TLSv1.3", target: func(target *v1alpha1.Target) {
 			target.Server.Jetty = &v1alpha1.JettyServer{Modules: []string{"ee10-deploy", "statistics"}}

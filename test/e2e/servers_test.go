@@ -162,12 +162,11 @@ func (c *cluster) targetOf(t *testing.T, run *v1alpha1.BenchmarkRun) *corev1.Pod
 }
 
 // selfSigned returns TLS settings with a certificate that the operator issues.
-func selfSigned(implementation v1alpha1.TLSImplementation) *v1alpha1.TLS {
+func selfSigned() *v1alpha1.TLS {
 	return &v1alpha1.TLS{
-		Implementation: implementation,
-		Protocols:      []v1alpha1.TLSProtocol{v1alpha1.TLSv12},
-		Ciphers:        []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384"},
-		Certificate:    &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}},
+		Protocols:   []v1alpha1.TLSProtocol{v1alpha1.TLSv12},
+		Ciphers:     []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384"},
+		Certificate: &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}},
 	}
 }
 
@@ -197,10 +196,10 @@ func tomcatScenarios() []scenario {
 				logged: []string{`Starting ProtocolHandler ["` + kind.handler + `"]`, "Apache Tomcat/9.0.98"},
 				target: func(target *v1alpha1.Target) {
 					target.Server.Tomcat = &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{
-						Protocol: kind.protocol, MaxThreads: ptr.To(int32(20)), KeepAlive: &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(limit)},
+						Protocol: kind.protocol, TLSImplementation: kind.implementation, MaxThreads: ptr.To(int32(20)), KeepAlive: &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(limit)},
 					}}
 					if kind.implementation != "" {
-						target.TLS = selfSigned(kind.implementation)
+						target.TLS = selfSigned()
 					}
 				},
 			}
@@ -259,7 +258,7 @@ func httpdScenarios() []scenario {
 		}},
 		{name: "httpd-Worker", connector: "mpm_worker", protocol: "TLSv1.2", cipher: "ECDHE-RSA-AES256-GCM-SHA384", target: func(target *v1alpha1.Target) {
 			target.Server.HTTPD = &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDWorker, KeepAlive: unlimited}
-			target.TLS = selfSigned("")
+			target.TLS = selfSigned()
 		}},
 		{name: "httpd-Worker-ten", connector: "mpm_worker", perConnection: 10, target: func(target *v1alpha1.Target) {
 			target.Server.HTTPD = &v1alpha1.HTTPDServer{MPM: v1alpha1.HTTPDWorker, KeepAlive: ten}

@@ -49,19 +49,18 @@ func wantAll(t *testing.T, run *v1alpha1.BenchmarkRun, requests int64) {
 func TestMutualTLS(t *testing.T) {
 	ns := theCluster.namespace(t)
 	for name, s := range map[string]struct {
-		image          string
-		server         v1alpha1.Server
-		implementation v1alpha1.TLSImplementation
+		image  string
+		server v1alpha1.Server
 	}{
-		"mutual-jsse":    {tomcatImage, v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{}}, v1alpha1.TLSJSSE},
-		"mutual-openssl": {tomcatImage, v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatAPR}}}, v1alpha1.TLSOpenSSL},
-		"mutual-httpd":   {httpdImage, v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{}}, ""},
-		"mutual-nginx":   {nginxImage, nginxServer(), ""},
+		"mutual-jsse":    {tomcatImage, v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{TLSImplementation: v1alpha1.TLSJSSE}}}},
+		"mutual-openssl": {tomcatImage, v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatAPR, TLSImplementation: v1alpha1.TLSOpenSSL}}}},
+		"mutual-httpd":   {httpdImage, v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{}}},
+		"mutual-nginx":   {nginxImage, nginxServer()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := theCluster
-			spec := selfSigned(s.implementation)
+			spec := selfSigned()
 			spec.ClientAuthentication = &v1alpha1.ClientAuthentication{Certificate: v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}}
 			run := tlsRun(ns, name, s.image, s.server, spec)
 			run.Spec.Load.Closed.RequestCount, run.Spec.Load.Closed.DurationSeconds = nil, ptr.To(int32(3))
@@ -112,7 +111,7 @@ func TestResumption(t *testing.T) {
 		for _, resumption := range []v1alpha1.Switch{v1alpha1.Enabled, v1alpha1.Disabled} {
 			t.Run(name+"-"+string(resumption), func(t *testing.T) {
 				t.Parallel()
-				spec := selfSigned("")
+				spec := selfSigned()
 				spec.SessionResumption = resumption
 				spec.Groups = []v1alpha1.KeyExchangeGroup{"P-384"}
 				run := tlsRun(ns, name+"-"+strings.ToLower(string(resumption)), s.image, s.server, spec)

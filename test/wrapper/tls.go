@@ -46,7 +46,7 @@ func (r *Run) ClientAuth(certificate v1alpha1.Certificate) *Run {
 
 // Implementation sets Tomcat's TLS implementation.
 func (r *Run) Implementation(implementation v1alpha1.TLSImplementation) *Run {
-	r.tls().Implementation = implementation
+	r.Spec.Target.Server.Tomcat.Connector.TLSImplementation = implementation
 	return r
 }
 

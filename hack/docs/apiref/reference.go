@@ -135,12 +135,29 @@ func (p *page) typeOf(schema apiextensionsv1.JSONSchemaProps) string {
 // fingerprint identifies objects with the same fields. What is said of them and their defaults where they are used doesn't
 // belong to it.
 func fingerprint(schema apiextensionsv1.JSONSchemaProps) string {
-	schema.Description, schema.Default, schema.MinProperties = "", nil, nil
-	encoded, err := json.Marshal(schema)
+	schema.Default, schema.MinProperties = nil, nil
+	encoded, err := json.Marshal(undescribed(schema))
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}
 	return string(encoded)
+}
+
+// undescribed returns a schema without descriptions: the template of a Benchmark has none, and is described as a run.
+func undescribed(schema apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchemaProps {
+	schema.Description = ""
+	fields := map[string]apiextensionsv1.JSONSchemaProps{}
+	for name, field := range schema.Properties {
+		fields[name] = undescribed(field)
+	}
+	schema.Properties = fields
+	if schema.Items != nil && schema.Items.Schema != nil {
+		schema.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: new(undescribed(*schema.Items.Schema))}
+	}
+	if values := schema.AdditionalProperties; values != nil && values.Schema != nil {
+		schema.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: values.Allows, Schema: new(undescribed(*values.Schema))}
+	}
+	return schema
 }
 
 func defaultOf(schema apiextensionsv1.JSONSchemaProps) string {

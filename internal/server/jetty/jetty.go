@@ -161,9 +161,6 @@ func checkInput(in *adapter.Input) error {
 		"must end in .ini, .xml or .mod and have up to 200 letters, digits, '.', '_' and '-'"); err != nil {
 		return err
 	}
-	if in.TLS != nil && in.TLS.Implementation == v1alpha1.TLSOpenSSL {
-		return fmt.Errorf("spec.target.tls.implementation: must be JSSE with Jetty, or omitted")
-	}
 	if err := in.CheckTLS(); err != nil {
 		return err
 	}

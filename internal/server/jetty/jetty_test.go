@@ -108,7 +108,6 @@ func TestRenderRefuses(t *testing.T) {
 		"two options in one":        {jettySpec{jetty: v1alpha1.JettyServer{JVMOptions: []string{"-Da=b -Dc=d"}}}, jetty + "jvmOptions[0]: "},
 		"file in another directory": {jettySpec{files: map[string]string{"../a.ini": ""}}, jetty + "configuration: "},
 		"file of no use":            {jettySpec{files: map[string]string{"a.conf": ""}}, jetty + "configuration: "},
-		"OpenSSL":                   {jettySpec{tls: &v1alpha1.TLS{Implementation: v1alpha1.TLSOpenSSL}}, "spec.target.tls.implementation: "},
 		"unknown protocol":          {jettySpec{tls: &v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{"SSLv3"}}}, "spec.target.tls.protocols: "},
 		"unknown cipher":            {jettySpec{tls: &v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"NULL"}}}, "spec.target.tls.ciphers: "},
 		"two java.security": {jettySpec{

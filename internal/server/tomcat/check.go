@@ -54,7 +54,7 @@ func checkSupport(found *adapter.Mismatches, l logged, own bool) {
 	apr := protocolOf(t) == v1alpha1.TomcatAPR
 	if apr && (!own && atLeast(l.Version, 10, 1) || l.refused("ClassNotFoundException: "+protocols[v1alpha1.TomcatAPR]) != "") {
 		found.Unsupported(protocol, string(v1alpha1.TomcatAPR), cmp.Or(l.Version, "this Tomcat has no Http11AprProtocol"),
-			"the APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tls.implementation OpenSSL for OpenSSL, or an image of Tomcat 9.0")
+			"the APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tlsImplementation OpenSSL for OpenSSL, or an image of Tomcat 9.0")
 		return
 	}
 	if t.Connector.Executor == v1alpha1.TomcatVirtualThreads {
@@ -69,7 +69,7 @@ func checkSupport(found *adapter.Mismatches, l logged, own bool) {
 	if implementation != v1alpha1.TLSOpenSSL && !apr {
 		return
 	}
-	field, declared, without := "tls.implementation", string(implementation), "or the implementation JSSE"
+	field, declared, without := "tomcat.connector.tlsImplementation", string(implementation), "or tlsImplementation JSSE"
 	if apr {
 		field, declared, without = protocol, string(v1alpha1.TomcatAPR), "or protocol NIO or NIO2"
 	}
@@ -97,7 +97,7 @@ func checkConnector(found *adapter.Mismatches, l logged) {
 	}
 	switch declared := tlsImplementation(in); {
 	case in.TLS != nil && h.implementation != declared:
-		found.Differs("tls.implementation", string(declared), h.name, remedy)
+		found.Differs("tomcat.connector.tlsImplementation", string(declared), h.name, remedy)
 	case in.TLS == nil && h.tls:
 		found.Differs("tls", "not set", h.name, remedy)
 	}

@@ -50,13 +50,13 @@ func FuzzRender(f *testing.F) {
 		}
 		tomcat := &v1alpha1.TomcatServer{
 			Home: home, Base: base, JVMOptions: []string{option, another},
-			Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatProtocol(connector), MaxThreads: ptr.To(int32(7))},
+			Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatProtocol(connector), MaxThreads: ptr.To(int32(7)), TLSImplementation: v1alpha1.TLSImplementation(by)},
 		}
 		in := &adapter.Input{Name: adapter.ContainerName, Server: &v1alpha1.Server{Tomcat: tomcat}, CPUs: 1}
 		if on(0) {
 			in.TLS = &v1alpha1.TLS{
-				Implementation: v1alpha1.TLSImplementation(by), Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSProtocol(protocol)},
-				Ciphers: []v1alpha1.CipherSuite{v1alpha1.CipherSuite(cipher)},
+				Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSProtocol(protocol)},
+				Ciphers:   []v1alpha1.CipherSuite{v1alpha1.CipherSuite(cipher)},
 			}
 			if on(1) {
 				in.TLS.ClientAuthentication = &v1alpha1.ClientAuthentication{}

@@ -23,9 +23,9 @@ func logOf(t *testing.T, name string) string {
 
 // declared returns a target with a connector and a TLS implementation.
 func declared(p v1alpha1.TomcatProtocol, by v1alpha1.TLSImplementation) *tomcatSpec {
-	s := &tomcatSpec{tomcat: tomcatBy(p)}
+	s := &tomcatSpec{tomcat: tomcatBy(p, by)}
 	if by != "" {
-		s.tls = &v1alpha1.TLS{Certificate: selfSigned, Implementation: by}
+		s.tls = &v1alpha1.TLS{Certificate: selfSigned}
 	}
 	return s
 }
@@ -51,7 +51,7 @@ func TestReadLogFindsMismatches(t *testing.T) {
 	}
 	const (
 		protocol       = "spec.target.server.tomcat.connector.protocol"
-		implementation = "spec.target.tls.implementation"
+		implementation = "spec.target.server.tomcat.connector.tlsImplementation"
 	)
 	type found struct {
 		Field       string
@@ -136,7 +136,7 @@ func TestMismatchHasRemedy(t *testing.T) {
 		t.Fatalf("found %v", found)
 	}
 	want := "spec.target.server.tomcat.connector.protocol is APR, but the server reports: Apache Tomcat/10.1.34. " +
-		"The APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tls.implementation OpenSSL for OpenSSL, or an image of Tomcat 9.0."
+		"The APR connector was removed in Tomcat 10.1: use protocol NIO or NIO2, with tlsImplementation OpenSSL for OpenSSL, or an image of Tomcat 9.0."
 	if diff := cmp.Diff(want, found[0].String()); diff != "" {
 		t.Error(diff)
 	}

@@ -28,7 +28,7 @@ func tlsImplementation(in *adapter.Input) v1alpha1.TLSImplementation {
 	case protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR:
 		return v1alpha1.TLSOpenSSL
 	}
-	return cmp.Or(in.TLS.Implementation, v1alpha1.TLSJSSE)
+	return cmp.Or(in.Server.Tomcat.Connector.TLSImplementation, v1alpha1.TLSJSSE)
 }
 
 // addTLS makes a connector speak TLS, if the run does.

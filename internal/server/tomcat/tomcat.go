@@ -210,11 +210,11 @@ func checkInput(in *adapter.Input) error {
 		"is not a valid file name: use up to 200 letters, digits, '-', '_' and '.'"); err != nil {
 		return err
 	}
-	if in.TLS != nil && protocolOf(t) == v1alpha1.TomcatAPR && in.TLS.Implementation == v1alpha1.TLSJSSE {
-		return fmt.Errorf("spec.target.tls.implementation: must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE")
+	if in.TLS != nil && protocolOf(t) == v1alpha1.TomcatAPR && t.Connector.TLSImplementation == v1alpha1.TLSJSSE {
+		return fmt.Errorf("%s: must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE", in.Field("tomcat.connector.tlsImplementation"))
 	}
 	if by := tlsImplementation(in); by != "" && tlsImplementations[by] == "" {
-		return fmt.Errorf("spec.target.tls.implementation: %q is not supported: use JSSE or OpenSSL", by)
+		return fmt.Errorf("%s: %q is not supported: use JSSE or OpenSSL", in.Field("tomcat.connector.tlsImplementation"), by)
 	}
 	if err := in.CheckTLS(); err != nil {
 		return err

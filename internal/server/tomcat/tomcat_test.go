@@ -34,8 +34,12 @@ func (s *tomcatSpec) target() (*v1alpha1.Target, server.Configurations) {
 	return t, server.Configurations{server.ContainerName: s.configuration}
 }
 
-func tomcatBy(p v1alpha1.TomcatProtocol) v1alpha1.TomcatServer {
-	return v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: p}}
+func tomcatBy(p v1alpha1.TomcatProtocol, by ...v1alpha1.TLSImplementation) v1alpha1.TomcatServer {
+	c := v1alpha1.TomcatConnector{Protocol: p}
+	if len(by) > 0 {
+		c.TLSImplementation = by[0]
+	}
+	return v1alpha1.TomcatServer{Connector: c}
 }
 
 var selfSigned = &v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}}
@@ -123,30 +127,30 @@ var tomcatSpecs = map[string]tomcatSpec{
 		Certificate: selfSigned, ClientAuthentication: mutual(), SessionResumption: v1alpha1.Disabled,
 	}},
 	"tls-jsse-http2": {
-		tomcat: v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatNIO, HTTP2: v1alpha1.Enabled}},
-		tls:    &v1alpha1.TLS{Certificate: selfSigned, Implementation: v1alpha1.TLSJSSE},
+		tomcat: v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatNIO, HTTP2: v1alpha1.Enabled, TLSImplementation: v1alpha1.TLSJSSE}},
+		tls:    &v1alpha1.TLS{Certificate: selfSigned},
 	},
-	"tls-openssl": {tomcat: tomcatBy(v1alpha1.TomcatNIO), tls: &v1alpha1.TLS{Certificate: selfSigned, Implementation: v1alpha1.TLSOpenSSL}},
-	"tls-openssl-nio2": {tomcat: tomcatBy(v1alpha1.TomcatNIO2), tls: &v1alpha1.TLS{
-		Certificate: selfSigned, Implementation: v1alpha1.TLSOpenSSL, SessionResumption: v1alpha1.Enabled,
+	"tls-openssl": {tomcat: tomcatBy(v1alpha1.TomcatNIO, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{Certificate: selfSigned}},
+	"tls-openssl-nio2": {tomcat: tomcatBy(v1alpha1.TomcatNIO2, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
+		Certificate: selfSigned, SessionResumption: v1alpha1.Enabled,
 	}},
-	"tls-openssl-old": {tomcat: tomcatBy(v1alpha1.TomcatNIO), tls: &v1alpha1.TLS{
-		Certificate: selfSigned, Implementation: v1alpha1.TLSOpenSSL, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12},
+	"tls-openssl-old": {tomcat: tomcatBy(v1alpha1.TomcatNIO, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
+		Certificate: selfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv10, v1alpha1.TLSv11, v1alpha1.TLSv12},
 	}},
-	"tls-openssl-ciphers": {tomcat: tomcatBy(v1alpha1.TomcatNIO), tls: &v1alpha1.TLS{
-		Certificate: selfSigned, Implementation: v1alpha1.TLSOpenSSL,
-		Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384", "AES128-SHA", "TLS_CHACHA20_POLY1305_SHA256"},
+	"tls-openssl-ciphers": {tomcat: tomcatBy(v1alpha1.TomcatNIO, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
+		Certificate: selfSigned,
+		Ciphers:     []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384", "AES128-SHA", "TLS_CHACHA20_POLY1305_SHA256"},
 	}},
-	"tls-openssl-13": {tomcat: tomcatBy(v1alpha1.TomcatNIO), tls: &v1alpha1.TLS{
-		Certificate: selfSigned, Implementation: v1alpha1.TLSOpenSSL,
-		Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, Ciphers: []v1alpha1.CipherSuite{"TLS_AES_256_GCM_SHA384"},
+	"tls-openssl-13": {tomcat: tomcatBy(v1alpha1.TomcatNIO, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
+		Certificate: selfSigned,
+		Protocols:   []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, Ciphers: []v1alpha1.CipherSuite{"TLS_AES_256_GCM_SHA384"},
 	}},
-	"tls-openssl-mutual": {tomcat: tomcatBy(v1alpha1.TomcatNIO), tls: &v1alpha1.TLS{
-		Certificate: selfSigned, Implementation: v1alpha1.TLSOpenSSL, ClientAuthentication: mutual(),
+	"tls-openssl-mutual": {tomcat: tomcatBy(v1alpha1.TomcatNIO, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
+		Certificate: selfSigned, ClientAuthentication: mutual(),
 	}},
-	"tls-apr": {tomcat: tomcatBy(v1alpha1.TomcatAPR), tls: &v1alpha1.TLS{
-		Certificate: selfSigned, Implementation: v1alpha1.TLSOpenSSL,
-		Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384"},
+	"tls-apr": {tomcat: tomcatBy(v1alpha1.TomcatAPR, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
+		Certificate: selfSigned,
+		Protocols:   []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384"},
 	}},
 	"tls-apr-13": {tomcat: tomcatBy(v1alpha1.TomcatAPR), tls: &v1alpha1.TLS{
 		Certificate: selfSigned, Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv13}, Ciphers: []v1alpha1.CipherSuite{"TLS_AES_256_GCM_SHA384"},
@@ -193,8 +197,8 @@ func TestRenderRefuses(t *testing.T) {
 		"unknown connector":         {tomcatSpec{tomcat: tomcatBy("BIO")}, tomcat + "connector.protocol: "},
 		"file above conf":           {tomcatSpec{configuration: map[string]string{"..": "x"}}, tomcat + "configuration: "},
 		"file in another folder":    {tomcatSpec{configuration: map[string]string{"Catalina/localhost.xml": "x"}}, tomcat + "configuration: "},
-		"APR by JSSE":               {tomcatSpec{tomcat: tomcatBy(v1alpha1.TomcatAPR), tls: tls(v1alpha1.TLS{Implementation: v1alpha1.TLSJSSE})}, "spec.target.tls.implementation: "},
-		"unknown implementation":    {tomcatSpec{tls: tls(v1alpha1.TLS{Implementation: "GnuTLS"})}, "spec.target.tls.implementation: "},
+		"APR by JSSE":               {tomcatSpec{tomcat: tomcatBy(v1alpha1.TomcatAPR, v1alpha1.TLSJSSE), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
+		"unknown implementation":    {tomcatSpec{tomcat: tomcatBy("", "GnuTLS"), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
 		"unknown protocol":          {tomcatSpec{tls: tls(v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{"SSLv3"}})}, "spec.target.tls.protocols: "},
 		"cipher that is two":        {tomcatSpec{tls: tls(v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"AES128-SHA:ALL"}})}, "spec.target.tls.ciphers: "},
 		"two java.security": {tomcatSpec{

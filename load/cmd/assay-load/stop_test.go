@@ -22,7 +22,7 @@ url: http://%s/a
 load:
   stages:
     levels: [{requestsPerSecond: 20, holdSeconds: 1800}, {requestsPerSecond: 40, holdSeconds: 1800}]
-    stopAt: {failedRequests: 2}
+    stopAt: [{metric: FailedRequests, above: "1"}]
 `, server.Address()), "-o", "json")
 	if code != command.ExitValid && code != command.ExitNotValid || errors != "" {
 		t.Fatalf("exit code %d\n%s", code, errors)
