@@ -12,7 +12,7 @@ type LevelChange struct {
 	// +required
 	Cell string `json:"cell,omitempty"`
 
-	// metric is the figure, one of the gate's.
+	// metric is the metric, one of the gate's.
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`
 
@@ -78,7 +78,7 @@ type RoundReference struct {
 	// +required
 	CompletionTime metav1.Time `json:"completionTime,omitempty,omitzero"`
 
-	// artifact refers to all figures of its runs.
+	// artifact refers to all metrics of its runs.
 	// +optional
 	Artifact *ArtifactReference `json:"artifact,omitempty"`
 

@@ -100,7 +100,7 @@ const (
 	TriggerRequested RoundTrigger = "Requested"
 )
 
-// RoundStatus is one carrying out of a Benchmark.
+// RoundStatus is one execution of a Benchmark.
 type RoundStatus struct {
 	// number counts the Benchmark's rounds from 1.
 	// +kubebuilder:validation:Minimum=1
@@ -180,7 +180,7 @@ type RoundStatus struct {
 	// +optional
 	Capacities []CapacityStatus `json:"capacities,omitempty"`
 
-	// artifact refers to all figures of the round's runs.
+	// artifact refers to all metrics of the round's runs.
 	// +optional
 	Artifact *ArtifactReference `json:"artifact,omitempty"`
 }
@@ -228,7 +228,7 @@ type EffectStatus struct {
 	// +required
 	Cell string `json:"cell,omitempty"`
 
-	// metric is the compared figure.
+	// metric is the compared metric.
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`
 

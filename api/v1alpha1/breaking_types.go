@@ -34,7 +34,7 @@ type BreakingPoint struct {
 	// +kubebuilder:validation:MaxLength=128
 	// +required
 	Bound string `json:"bound,omitempty"`
-	// actual is the figure when it was first met, such as "93.4%".
+	// actual is the value when it was first met, such as "93.4%".
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +optional

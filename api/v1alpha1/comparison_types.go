@@ -56,7 +56,7 @@ const OrderRandomizedBlocks RunOrder = "RandomizedBlocks"
 
 // Precision is the width of an interval.
 type Precision struct {
-	// metric is the figure that is estimated: of each cell, or, if it is one of the comparison's
+	// metric is the metric that is estimated: of each cell, or, if it is one of the comparison's
 	// metrics, its difference from the baseline.
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`
@@ -87,13 +87,13 @@ type Comparison struct {
 	// +required
 	Baseline Baseline `json:"baseline,omitempty,omitzero"`
 
-	// measure says whether the baseline is measured again in each block (Rerun), or its figures are
+	// measure says whether the baseline is measured again in each block (Rerun), or its metrics are
 	// those of earlier runs (Stored), which is less certain: machines change. Defaults to Rerun.
 	// +default="Rerun"
 	// +optional
 	Measure BaselineMeasure `json:"measure,omitempty"`
 
-	// metrics are the compared figures.
+	// metrics are the compared metrics.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
@@ -116,7 +116,7 @@ type Comparison struct {
 	OnInconclusive InconclusivePolicy `json:"onInconclusive,omitempty"`
 }
 
-// Baseline selects the figures that cells are compared with.
+// Baseline selects the metrics that cells are compared with.
 //
 // +kubebuilder:validation:ExactlyOneOf=cell;lastPassed;runs;benchmark
 type Baseline struct {
@@ -179,9 +179,9 @@ const (
 	InconclusivePasses InconclusivePolicy = "Pass"
 )
 
-// ComparedMetric is a figure that is compared with the baseline's.
+// ComparedMetric is a metric that is compared with the baseline's.
 type ComparedMetric struct {
-	// name is the figure.
+	// name is the metric.
 	// +required
 	Name BenchmarkMetric `json:"name,omitempty"`
 
@@ -224,12 +224,12 @@ const (
 	RoleReport MetricRole = "Report"
 )
 
-// BenchmarkMetric is a figure of a run.
+// BenchmarkMetric is a metric of a run.
 //
 // +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;BytesPerSecond;TargetCPUPerRequest;TargetPeakMemory;ClientCPUPerRequest;BreakingPointCPU;BreakingPointFailedRequests;BreakingPointErrorRate;BreakingPointLatencyP99;BreakingPointThroughput;PageTimeMean;PageTimeP50;PageTimeP90;PageTimeP99;PageTimeMax;PagesPerSecond;PageErrorRate;RoundsPer10Seconds
 type BenchmarkMetric string
 
-// The figures that only Benchmarks name; the others are those of thresholds.
+// The metrics that only Benchmarks name; the others are those of thresholds.
 const (
 	MetricBytesPerSecond      BenchmarkMetric = "BytesPerSecond"
 	MetricTargetCPUPerRequest BenchmarkMetric = "TargetCPUPerRequest"
@@ -237,7 +237,7 @@ const (
 	MetricClientCPUPerRequest BenchmarkMetric = "ClientCPUPerRequest"
 )
 
-// The figures of a load of pages.
+// The metrics of a load of pages.
 const (
 	MetricPageTimeMean       BenchmarkMetric = "PageTimeMean"
 	MetricPageTimeP50        BenchmarkMetric = "PageTimeP50"

@@ -24,7 +24,7 @@ type Clients struct {
 	Placement ClientPlacement `json:"placement,omitempty"`
 
 	// tool is another load generator that the clients run instead of Assay's own, for comparison with
-	// what others measured by it. Its figures are those that it prints, which can't be merged exactly.
+	// what others measured by it. Its metrics are those that it prints, which can't be merged exactly.
 	// It needs load.closed with one GET request, without TLS. If not set, clients are Assay's own.
 	// +optional
 	Tool *ClientTool `json:"tool,omitempty"`
@@ -112,7 +112,7 @@ type Load struct {
 	// +optional
 	Open *OpenLoad `json:"open,omitempty"`
 
-	// stages raises or lowers the load level by level, and keeps the figures of each level apart.
+	// stages raises or lowers the load level by level, and keeps the metrics of each level apart.
 	// +optional
 	Stages *StagesLoad `json:"stages,omitempty"`
 

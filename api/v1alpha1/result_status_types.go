@@ -59,7 +59,7 @@ type ResultStatus struct {
 	// +optional
 	BreakingPoints []BreakingPoint `json:"breakingPoints,omitempty"`
 
-	// cpuPerRequest is the CPU time per completed request. If both figures are higher than in another
+	// cpuPerRequest is the CPU time per completed request. If both metrics are higher than in another
 	// run, the machine was slower.
 	// +optional
 	CPUPerRequest *CPUPerRequest `json:"cpuPerRequest,omitempty"`

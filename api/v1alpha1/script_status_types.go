@@ -13,7 +13,7 @@ type AbortStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	// +required
 	Threshold string `json:"threshold,omitempty"`
-	// actual is the figure that crossed it, such as "312.4 ms".
+	// actual is the value that crossed it, such as "312.4 ms".
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +required

@@ -113,7 +113,7 @@ type PrometheusRemoteWrite struct {
 	// +required
 	URL string `json:"url,omitempty"`
 
-	// trendStatistics are the figures that are sent of trends, such as p(99), min,
+	// trendStatistics are the metrics that are sent of trends, such as p(99), min,
 	// max, avg, med, count and sum. Defaults to p(99).
 	// +default=["p(99)"]
 	// +listType=set

@@ -77,7 +77,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Abort *AbortStatus `json:"abort,omitempty"`
 
-	// clients are the figures of the first 32 clients. The artifact has those of all.
+	// clients are the metrics of the first 32 clients. The artifact has those of all.
 	// +listType=map
 	// +listMapKey=index
 	// +kubebuilder:validation:MaxItems=32
@@ -125,7 +125,7 @@ const (
 
 // Progress is the progress of a run's current state.
 type Progress struct {
-	// state is the state that these figures are about. While the run is active it is
+	// state is the state that these metrics are about. While the run is active it is
 	// the reason of the condition Succeeded.
 	// +optional
 	State RunState `json:"state,omitempty"`
@@ -202,7 +202,7 @@ type RunState string
 // StateFinished is the state of a run that has ended.
 const StateFinished RunState = "Finished"
 
-// ClientStatus is the figures of one client.
+// ClientStatus is the metrics of one client.
 type ClientStatus struct {
 	// index is the client's number, from 0 to replicas-1.
 	// +required

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// SteadyState says when the target counts as warmed up: when the figures of the
+// SteadyState says when the target counts as warmed up: when the metrics of the
 // last few windows, taken over all clients, lie close together.
 //
 // +kubebuilder:validation:XValidation:rule="self.timeoutSeconds >= self.windows * self.windowSeconds",fieldPath=".timeoutSeconds",message="timeoutSeconds must be at least windows times windowSeconds: so long it takes until they can be compared"
@@ -70,7 +70,7 @@ const (
 	SteadyNotReached SteadyOutcome = "NotReached"
 )
 
-// WarmupWindow is the figures of one window of a warm-up, over all clients.
+// WarmupWindow is the metrics of one window of a warm-up, over all clients.
 type WarmupWindow struct {
 	// startSeconds is the start of the window, in seconds from the warm-up's start.
 	// +required
