@@ -53,7 +53,7 @@ func run(w io.Writer, back string) (over int, err error) {
 		_, err := fmt.Fprintf(w, "%s\n%d%% run backwards\n", strings.Join(arrows, "\n"), percent)
 		return 0, err
 	}
-	fmt.Fprintf(w, "%-32s %8s %8s\n", "", "now", "budget")
+	_, _ = fmt.Fprintf(w, "%-32s %8s %8s\n", "", "now", "budget")
 	for _, l := range limits {
 		now, unit := house.value(l.name)
 		mark := ""
@@ -61,7 +61,7 @@ func run(w io.Writer, back string) (over int, err error) {
 			over++
 			mark = "  OVER"
 		}
-		fmt.Fprintf(w, "%-32s %8s %8s%s\n", l.name, strconv.Itoa(now)+unit, strconv.Itoa(l.most)+unit, mark)
+		_, _ = fmt.Fprintf(w, "%-32s %8s %8s%s\n", l.name, strconv.Itoa(now)+unit, strconv.Itoa(l.most)+unit, mark)
 	}
 	return over, nil
 }
@@ -80,7 +80,7 @@ func readLimits(name string) ([]limit, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	var limits []limit
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {

@@ -42,7 +42,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) Plan {
 		p.suspend()
 	case !state.IsAdmitted(run) && !o.Position.Free:
 		p.queue()
-	case o.IsObstructed() && !(state.IsAdmitted(run) && o.Collected(loadplan.Replicas(&run.Spec))):
+	case o.IsObstructed() && (!state.IsAdmitted(run) || !o.Collected(loadplan.Replicas(&run.Spec))):
 		p.clear()
 	default:
 		p.admit()

@@ -14,10 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -269,12 +267,4 @@ func TestScriptEnds(t *testing.T) {
 			t.Errorf("%s: %v: lacks %q: %.200s", name, err, text, content)
 		}
 	}
-}
-
-// clientPod returns the pod of a client.
-func (c *cluster) clientPod(t *testing.T, run *v1alpha1.BenchmarkRun, index int) *corev1.Pod {
-	t.Helper()
-	return c.pod(t, run.Namespace, client.MatchingLabels{
-		manifest.LabelRunUID: string(run.UID), manifest.LabelRole: manifest.RoleClient, "batch.kubernetes.io/job-completion-index": fmt.Sprint(index),
-	})
 }

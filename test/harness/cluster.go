@@ -1,5 +1,6 @@
-// Package local connects test programs with the local cluster, whose nodes' processes are visible on this
-// machine.
+// Package harness holds what the programs in test/ share: command lines and exit codes (Program), measured values with
+// their bounds (Checks), and the local cluster, whose nodes' processes are visible on this machine, with its namespaces
+// and runs (Cluster).
 package harness
 
 import (

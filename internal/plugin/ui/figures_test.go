@@ -5,8 +5,6 @@ import (
 	"time"
 )
 
-func secondsOf(n int64) time.Duration { return time.Duration(n) * time.Second }
-
 // TestFigures checks digits and durations.
 func TestFigures(t *testing.T) {
 	for got, want := range map[string]string{

@@ -77,7 +77,8 @@ func TestNothingBreaksOut(t *testing.T) {
 
 // TestTheSameBytes checks that a figure is the same each time.
 func TestTheSameBytes(t *testing.T) {
-	if everything("a").HTML() != everything("a").HTML() || File(Caption{}, everything("a")) != File(Caption{}, everything("a")) {
+	first, second := everything("a"), everything("a")
+	if first.HTML() != second.HTML() || File(Caption{}, first) != File(Caption{}, second) {
 		t.Error("other bytes the second time")
 	}
 }

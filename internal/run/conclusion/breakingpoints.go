@@ -59,6 +59,7 @@ func (e *Evidence) addBreakingPoints(r *result.Result) {
 	r.BreakingPoints = breakingpoint.Find(r.Series, load, loadplan.BreakingPoints(&e.Run.Spec))
 }
 
+// BreakingPointStatus returns a breaking point as the status has it.
 func BreakingPointStatus(p *result.BreakingPoint) v1alpha1.BreakingPoint {
 	status := v1alpha1.BreakingPoint{
 		Kind: v1alpha1.BreakingPointKind(p.Kind), Container: p.Container, Bound: p.Bound, Actual: p.Actual,

@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
+// ResultStatus returns the summary of a result that the status has.
 func ResultStatus(r *result.Result) *v1alpha1.ResultStatus {
 	m := &r.Merged
 	s := &v1alpha1.ResultStatus{

@@ -39,6 +39,7 @@ func aborted(run *v1alpha1.BenchmarkRun, o *observed.Run) *result.ScriptAbort {
 	return &result.ScriptAbort{Metric: abort.Metric, Bound: abort.Threshold, Actual: abort.Actual, End: end}
 }
 
+// SummaryData returns the data for handleSummary() of the totals so far. It is an error if they are too large for a message.
 func SummaryData(run *v1alpha1.BenchmarkRun, o *observed.Run) ([]byte, error) {
 	data, err := result.SummaryData(ScriptTotals(run, o), aborted(run, o), o.Sessions.Clients[session.ScriptLeader].Script.SetupData)
 	if err == nil && len(data) > session.MaxSummaryDataBytes {

@@ -8,6 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
+// WarmupStatus returns whether the target became steady, as the status has it.
 func WarmupStatus(s *result.Steadiness) *v1alpha1.WarmupStatus {
 	status := &v1alpha1.WarmupStatus{Steady: v1alpha1.SteadyNotReached}
 	if s.Reached {

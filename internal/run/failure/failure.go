@@ -20,14 +20,17 @@ type Failure struct {
 	Message string
 }
 
+// Newf returns a failure with a reason and a formatted message.
 func Newf(reason, format string, args ...any) *Failure {
 	return &Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
+// NameConflict returns the failure of a run whose object has a name that another object has.
 func NameConflict(name string) *Failure {
 	return Newf(v1alpha1.ReasonNameConflict, "%s already exists and does not belong to this run. Delete it, or give the run another name.", name)
 }
 
+// CertManagerMissing returns the failure of a run that needs cert-manager in a cluster without it, because of a field.
 func CertManagerMissing(field string) *Failure {
 	return Newf(v1alpha1.ReasonCertManagerMissing,
 		"%s.issuerRef needs cert-manager, which is not installed in this cluster. Install it, or use selfSigned or secretName.", field)

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// AcceptanceTimeout limits the time from the last totals for which the artifact may be refused;
-	// acceptanceInterval is the interval at which it is tried again until then.
-	AcceptanceTimeout  = time.Minute
+	// AcceptanceTimeout limits the time from the last totals for which the artifact may be refused.
+	AcceptanceTimeout = time.Minute
+	// AcceptanceInterval is the interval at which it is tried again until then.
 	AcceptanceInterval = 2 * time.Second
 )
 

@@ -277,8 +277,9 @@ func fieldOf(container string) string {
 }
 
 const (
-	// LastLines and lastBytes limit what a message shows of a failed server's log.
+	// LastLines limits how many lines a message shows of a failed server's log, LastBytes how many bytes.
 	LastLines = 12
+	// LastBytes is the limit in bytes.
 	LastBytes = 2048
 )
 

@@ -26,6 +26,7 @@ const (
 	maxInputBytes = 900_000
 )
 
+// Inputs holds what a run is made from besides its spec.
 type Inputs struct {
 	manifest.Inputs
 	// Missing says what doesn't exist, wrong what can't be used.

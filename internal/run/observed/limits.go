@@ -112,6 +112,7 @@ func AwaitsSample(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) bool {
 
 const lastSampleTimeout = 2 * time.Second
 
+// LastSampleInterval is the interval at which a run looks for the last sample.
 const LastSampleInterval = lastSampleTimeout / 20
 
 // TargetNode returns the name of the target's node, or "" if it has none: it hasn't been scheduled yet, or

@@ -96,10 +96,10 @@ func NeedsEvents(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) []manifest.O
 	return needed
 }
 
-// PodEventDelay is the age at which the events of a pod that hasn't started are read,
-// podEventInterval how often they are read again.
+// PodEventDelay is the age at which the events of a pod that hasn't started are read.
 const PodEventDelay = 3 * time.Second
 
+// PodEventInterval is the interval at which they are read again.
 const PodEventInterval = 5 * time.Second
 
 // NeedsNode returns the name of the target's node if that must be read: until the status records

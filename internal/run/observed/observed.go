@@ -148,6 +148,7 @@ type Stray struct {
 	Object manifest.Object
 }
 
+// Name returns the kind and the name of the object.
 func (s *Stray) Name() string { return s.Kind + " " + s.Object.GetName() }
 
 // Refusal is an object that the API server did not accept. Err is why: somebody else owns an object
@@ -158,6 +159,7 @@ type Refusal struct {
 	Err      error
 }
 
+// Name returns the kind and the name of the object.
 func (r *Refusal) Name() string { return r.Kind + " " + r.Creation.Object.GetName() }
 
 // Error implements error.
@@ -204,6 +206,7 @@ func (o *Run) Collected(replicas int) bool {
 // created after the ConfigMap, and deleted before it.
 func (o *Run) Remains() bool { return o.Config != nil || o.Target != nil || o.Job != nil }
 
+// Pods returns the pods of the run that exist.
 func (o *Run) Pods() []*corev1.Pod {
 	var all []*corev1.Pod
 	if o.Target != nil {
@@ -226,6 +229,7 @@ func Probed(run *v1alpha1.BenchmarkRun, o *Run) *session.ProbeResult {
 	return o.Sessions.Agent.ProbeResult
 }
 
+// TargetReadyBy returns the time until which the target must have answered its readiness probe.
 func TargetReadyBy(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
 	return o.Deadline(targetCreated(o), state.ReadinessTimeout(run))
 }

@@ -56,6 +56,7 @@ func Starting(pod *corev1.Pod) bool {
 	})
 }
 
+// Blocked says which container of a pod can't be started, and why.
 type Blocked struct {
 	Container string
 	Message   string
@@ -65,6 +66,7 @@ type Blocked struct {
 	final bool
 }
 
+// IsBlocked reports whether a container of a pod can't be started.
 func IsBlocked(pod *corev1.Pod) bool { return blockedIn(pod) != nil }
 
 // blockedIn returns a container of a pod that can't be started, or nil.
@@ -156,6 +158,7 @@ func NodeOf(name string) string {
 	return "node " + name
 }
 
+// ReasonOf returns the reason and the message of a pod's status.
 func ReasonOf(pod *corev1.Pod) string {
 	if pod.Status.Reason == "" && pod.Status.Message == "" {
 		return "no reason given"

@@ -87,12 +87,15 @@ func ClientsWereReady(run *v1alpha1.BenchmarkRun) bool {
 // IsExternal reports whether the target is one that Assay doesn't start.
 func IsExternal(run *v1alpha1.BenchmarkRun) bool { return server.IsExternal(&run.Spec.Target) }
 
+// RunsScript reports whether the clients run a k6 script.
 func RunsScript(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Script != nil }
 
+// ReadinessTimeout returns the time within which the target must answer its readiness probe.
 func ReadinessTimeout(run *v1alpha1.BenchmarkRun) time.Duration {
 	return Seconds(ptr.Deref(run.Spec.Target.Readiness.TimeoutSeconds, 300))
 }
 
+// Seconds returns a number of seconds as a duration.
 func Seconds(n int32) time.Duration { return time.Duration(n) * time.Second }
 
 // HasFinalizer reports whether a run is kept until its objects are deleted from their bucket.

@@ -108,7 +108,7 @@ func joins(r *round.Report, metric v1alpha1.BenchmarkMetric, blocks int) []plot.
 	}
 	var marks []plot.Mark
 	for _, line := range lines {
-		if line.Stroke.Color = plot.AxisColor; len(line.Points) > 1 {
+		if line.Color = plot.AxisColor; len(line.Points) > 1 {
 			marks = append(marks, line)
 		}
 	}
