@@ -44,6 +44,7 @@ type tableField struct {
 	static       bool
 }
 
+// NewTable returns the encodings of the fields of requests with a scheme.
 func NewTable(scheme string) *Table {
 	return &Table{scheme: scheme, indexes: map[hpack.HeaderField]int{}}
 }

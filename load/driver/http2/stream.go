@@ -41,6 +41,7 @@ type Stream struct {
 	sendWindow, receiveWindow int64
 }
 
+// NewStream returns a stream that carries no request yet.
 func NewStream() *Stream { return &Stream{wake: make(chan struct{}, 1)} }
 
 // begin resets the stream for another request, which isn't sent yet.

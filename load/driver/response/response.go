@@ -21,6 +21,7 @@ const (
 	// source supports that. After a response with such a body, the first read of the next
 	// asks for HeadReadBytes only.
 	LongBodyBytes = 8 << 10
+	// HeadReadBytes is the size of that read.
 	HeadReadBytes = 4 << 10
 	// maxKnownHead limits a header section that is kept for comparison with the next.
 	maxKnownHead = 1 << 10
