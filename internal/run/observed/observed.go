@@ -167,8 +167,6 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s was rejected by the API server: %s", r.Name(), r.Err)
 }
 
-const ()
-
 // NoteDeletions records the children of a run that are being deleted.
 func (o *Run) NoteDeletions() {
 	note := func(kind string, obj manifest.Object) {
