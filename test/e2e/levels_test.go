@@ -38,7 +38,7 @@ func TestStopAt(t *testing.T) {
 	if stop == nil {
 		t.Fatalf("the load wasn't ended:%s", conditions(done))
 	}
-	if stop.Kind != v1alpha1.BreakingPointKind(result.BreakingErrorRate) || stop.Bound != "at least 20%" || ptr.Deref(stop.RequestsPerSecond, 0) != 200 ||
+	if stop.Kind != v1alpha1.BreakingPointKind(result.BreakingErrorRate) || stop.Bound != "above 20%" || ptr.Deref(stop.RequestsPerSecond, 0) != 200 ||
 		stop.During != v1alpha1.PartLevel || ptr.Deref(stop.StartSeconds, 0) < 4 {
 		t.Errorf("the load was ended by %+v", stop)
 	}
