@@ -44,6 +44,7 @@ var loadRefusals = []refusal{
 	{name: "stop at another latency", patch: stopAt(`{metric: LatencyP50, above: 1ms}`), want: []string{"spec.load.stages.stopAt[0].metric", "LatencyP99 or ThroughputGain"}},
 	{name: "stop twice at one metric", patch: stopAt(`{metric: ErrorRate, above: 1%}, {metric: ErrorRate, above: 2%}`), want: []string{"spec.load.stages.stopAt[1]", "Duplicate value"}},
 	{name: "stop at any throughput", patch: stopAt(`{metric: ThroughputGain, below: 20%}`), want: []string{"spec.load.stages.stopAt[0].below", "less than 20%"}},
+	{name: "stop at no gain of throughput", patch: stopAt(`{metric: ThroughputGain, below: 0.0%}`), want: []string{"spec.load.stages.stopAt[0].below", "greater than zero"}},
 	{name: "stop at a throughput that rises", patch: stopAt(`{metric: ThroughputGain, above: 5%}`), want: []string{"spec.load.stages.stopAt[0].above", "not with ThroughputGain"}},
 	{name: "threshold of a stop", patch: `spec: {thresholds: [{metric: TargetCPU, below: 90%}]}`, want: []string{"spec.thresholds[0].metric", "for load.stages.stopAt"}},
 	{name: "stop at the CPU usage of an external server", patch: `spec: {target: {image: null, server: {tomcat: null, external: {url: "http://a"}}, content: null, resources: null}, load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: [{metric: TargetCPU, above: 90%}]}}}`,
