@@ -237,7 +237,7 @@ func TestPercentilesOfJoinedSeconds(t *testing.T) {
 }
 
 // withBackends adds the given number of containers behind the server, with the longest
-// names. The usage of one of them is known from the 11th second on. The figures of seconds hardly
+// names. The usage of one of them is known from the 11th second on. The metrics of seconds hardly
 // repeat.
 func withBackends(r *result.Result, n int) *result.Result {
 	random := rand.New(rand.NewPCG(3, 4))
@@ -250,11 +250,11 @@ func withBackends(r *result.Result, n int) *result.Result {
 		r.Environment.Backends = append(r.Environment.Backends, result.BackendEnvironment{Name: name, Image: "tomcat:9.0", CPULimit: 1000})
 		r.Backends = append(r.Backends, result.Backend{Name: name, Server: result.Server{Begin: usage(), End: usage(), PeakCPUPercent: 50}})
 	}
-	var usages [1000]result.ServerUsage // a second's figures are any of these
+	var usages [1000]result.ServerUsage // a second's metrics are any of these
 	var nodes [1000]result.NodeUsage
 	for i := range usages {
-		randomize(random, result.ServerFigures, &usages[i])
-		randomize(random, result.NodeFigures, &nodes[i])
+		randomize(random, result.ServerMetrics, &usages[i])
+		randomize(random, result.NodeMetrics, &nodes[i])
 	}
 	second := func() *result.ServerUsage { return &usages[random.IntN(len(usages))] }
 	around := func() *result.NodeUsage { return &nodes[random.IntN(len(nodes))] }
@@ -280,14 +280,14 @@ func withBackends(r *result.Result, n int) *result.Result {
 	return r
 }
 
-func randomize[T any](random *rand.Rand, table result.Table[T], figures *T) {
+func randomize[T any](random *rand.Rand, table result.Table[T], metrics *T) {
 	for i := range table {
-		*table[i].Of(figures) = random.Int64N(1e6)
+		*table[i].Of(metrics) = random.Int64N(1e6)
 	}
 }
 
 // TestBackendsFit checks that a result with the largest numbers of clients, seconds and
-// containers fits, and that the containers' figures are whole except in the series.
+// containers fits, and that the containers' metrics are whole except in the series.
 func TestBackendsFit(t *testing.T) {
 	for name, tc := range map[string]struct{ clients, seconds int }{
 		"a few clients for a minute":          {3, 60},
@@ -376,7 +376,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"too many clients":      {pack(`{"schemaVersion":2,"clients":[{}` + strings.Repeat(",{}", 100_000) + "]}"), "more than 100000 objects and arrays"},
 		"too deep":              {pack(strings.Repeat("[", 33)), "more than 32 levels"},
 		"too many histograms":   {pack(`{"schemaVersion":2,"clients":[{}` + strings.Repeat(`,{"hdr":1}`, 2001) + "]}"), "2001 histograms"},
-		"figures that can't be": {pack(`{"schemaVersion":2,"merged":{"latencies":{"total":{"count":0,"sumMicroseconds":5}}}}`), "figures without a count"},
+		"metrics that can't be": {pack(`{"schemaVersion":2,"merged":{"latencies":{"total":{"count":0,"sumMicroseconds":5}}}}`), "metrics without a count"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := artifact.Decode(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestMergedIsPooled checks that metrics that were encoded, decoded and merged have the
-// figures of all values pooled.
+// values of all samples pooled.
 func TestMergedIsPooled(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	draws := map[string]func() float64{

@@ -54,7 +54,7 @@ const (
 	maxSamples = 1 << 40
 )
 
-// Metric holds the figures of one metric.
+// Metric holds the values of one metric.
 type Metric struct {
 	// Name is the name of the metric, with the tags of a submetric:
 	// "http_req_duration{status:200}".
@@ -146,7 +146,7 @@ func (m *Metric) merge(other *Metric) error {
 	return m.Values.merge(other.Values)
 }
 
-// Check returns an error for figures that no metric can have.
+// Check returns an error for values that no metric can have.
 func (m *Metric) Check() error {
 	switch m.Kind {
 	case Counter, Gauge, Rate, Trend:
@@ -159,9 +159,9 @@ func (m *Metric) Check() error {
 	if m.Unit != None && m.Unit != Milliseconds && m.Unit != Bytes {
 		return fmt.Errorf("metric %s: unit %.16q", m.Name, m.Unit)
 	}
-	for _, figure := range []float64{m.Sum, m.Min, m.Max, m.Last} {
-		if math.IsNaN(figure) || math.IsInf(figure, 0) { // JSON has neither
-			return fmt.Errorf("metric %s: figure %g", m.Name, figure)
+	for _, number := range []float64{m.Sum, m.Min, m.Max, m.Last} {
+		if math.IsNaN(number) || math.IsInf(number, 0) { // JSON has neither
+			return fmt.Errorf("metric %s: number %g", m.Name, number)
 		}
 	}
 	if m.Kind == Trend && m.Samples > 0 && (m.Values == nil || m.Values.count() != m.Samples) {
@@ -196,7 +196,7 @@ func Merge(clients ...[]Metric) (merged []Metric, omitted int64) {
 	return merged, omitted
 }
 
-// Summary holds the figures of a metric over all clients, without what is only
+// Summary holds the values of a metric over all clients, without what is only
 // needed to merge them.
 type Summary struct {
 	Name    string `json:"name"`
@@ -213,7 +213,7 @@ type Summary struct {
 	Percentiles []float64 `json:"percentiles,omitempty"`
 }
 
-// Summarize returns the metric's figures.
+// Summarize returns the metric's values.
 func (m *Metric) Summarize() Summary {
 	s := Summary{Name: m.Name, Kind: m.Kind, Unit: m.Unit, Samples: m.Samples, Sum: m.Sum, Last: m.Last, Min: m.Min, Max: m.Max}
 	if m.Values != nil {
@@ -240,8 +240,8 @@ func (s *Summary) Mean() float64 {
 	return s.Sum / float64(s.Samples)
 }
 
-// Figures returns the figures that the metric's kind has, with its unit, as text.
-func (s *Summary) Figures() string {
+// Values returns the values that the metric's kind has, with its unit, as text.
+func (s *Summary) Values() string {
 	value := func(v float64) string {
 		text := strconv.FormatFloat(v, 'g', 6, 64)
 		if s.Unit != None {

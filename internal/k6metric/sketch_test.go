@@ -84,7 +84,7 @@ func TestHostileSketches(t *testing.T) {
 		"zeros twice":               {append(zeros(1), zeros(1)...), "two blocks"},
 		"bins without counts":       {deltas, "unknown form"},
 		"a mapping":                 {mapped, "unknown block"},
-		"exact figures":             {[]byte{0xa0, 1}, "unknown block"},
+		"exact values":              {[]byte{0xa0, 1}, "unknown block"},
 		"nothing after a flag":      {[]byte{1}, "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,8 +124,8 @@ func TestSketchesTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestFigures checks figures of a client's metric that JSON can't express or that overflow in sums.
-func TestFigures(t *testing.T) {
+// TestValues checks values of a client's metric that JSON can't express or that overflow in sums.
+func TestValues(t *testing.T) {
 	for name, change := range map[string]func(*Metric){
 		"a sum that is no number": func(m *Metric) { m.Sum = math.NaN() },
 		"an infinite sum":         func(m *Metric) { m.Sum = math.Inf(1) },

@@ -15,7 +15,7 @@ type Threshold struct {
 	Metric string `json:"metric"`
 	Source string `json:"source"`
 	// Aborted reports whether a client ended its load because of it: the client's own
-	// figures crossed it, and the script sets abortOnFail.
+	// values crossed it, and the script sets abortOnFail.
 	Aborted bool `json:"aborted,omitempty"`
 	// AbortOnFail reports whether the load ends when the threshold is crossed. Delay is k6's delayAbortEval: the time
 	// from the start of the load until then, in microseconds.
@@ -70,13 +70,13 @@ func (t *Threshold) Check() error {
 
 // Outcome is the outcome of a threshold.
 type Outcome struct {
-	// Actual is the figure that was compared.
+	// Actual is the number that was compared.
 	Actual string
 	Met    bool
 }
 
 // Evaluate compares the threshold with a metric after the script has run for the
-// given time. The metric is nil if it has no values. As in k6, all figures of a trend
+// given time. The metric is nil if it has no values. As in k6, all values of a trend
 // without values are 0, and a rate without values crosses no threshold. Evaluate
 // returns an error if the expression does not fit the kind of metric.
 func (t *Threshold) Evaluate(m *Metric, elapsed time.Duration) (Outcome, error) {

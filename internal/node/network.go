@@ -86,9 +86,9 @@ func (r *Reader) readTCP(u *result.NodeUsage) {
 	}
 }
 
-func set(figure *int64, value *float64) {
+func set(metric *int64, value *float64) {
 	if value != nil {
-		*figure = int64(*value)
+		*metric = int64(*value)
 	}
 }
 

@@ -26,7 +26,7 @@ type Pod struct {
 	Interfaces procfs.NetDev
 }
 
-// Reader reads the figures of result.NodeUsage. It is not safe for concurrent use.
+// Reader reads the metrics of result.NodeUsage. It is not safe for concurrent use.
 type Reader struct {
 	proc      procfs.FS
 	namespace procfs.FS // /proc/self, with the files of the network namespace in net
@@ -69,7 +69,7 @@ func (r *Reader) Close() error {
 // unknown or they don't have the same.
 func (r *Reader) Governor() string { return r.governor }
 
-// Sample returns the figures up to now. Counters are since any time and never decrease. What can't
+// Sample returns the metrics up to now. Counters are since any time and never decrease. What can't
 // be read is Unknown.
 func (r *Reader) Sample(pod *Pod) *result.NodeUsage {
 	u := result.UnknownNode()

@@ -76,14 +76,14 @@ func (r *recorded) sample(t *testing.T, own int64, cpus ...string) *result.NodeU
 	return r.Sample(&Pod{CPUs: cpus, CPU: own})
 }
 
-// between returns the figures between the two recorded samples, of which the pod's processes used 1 s.
+// between returns the metrics between the two recorded samples, of which the pod's processes used 1 s.
 func (r *recorded) between(t *testing.T, cpus ...string) *result.NodeUsage {
 	t.Helper()
 	first := r.sample(t, 5_000_000, cpus...)
 	r.show(t, "second")
 	r.elapsed = 2_120 * time.Millisecond
 	second := r.sample(t, 6_000_000, cpus...)
-	result.NodeFigures.Since(second, first)
+	result.NodeMetrics.Since(second, first)
 	return second
 }
 
@@ -165,7 +165,7 @@ func TestAbsentIsUnknown(t *testing.T) {
 	}
 }
 
-// TestRunQueueAndFrequency has the figures that the recorded machine doesn't have, in the formats of
+// TestRunQueueAndFrequency has the metrics that the recorded machine doesn't have, in the formats of
 // the kernel's documentation: sched-stats.rst and cpufreq.rst.
 func TestRunQueueAndFrequency(t *testing.T) {
 	r := play(t)
@@ -274,7 +274,7 @@ func used(t testing.TB) int64 {
 }
 
 // TestOtherCPUOfThisMachine uses CPU time and has the reader take this process for another one, and then
-// for the pod's. Whatever else the machine does, the figures must contain what was used.
+// for the pod's. Whatever else the machine does, the metrics must contain what was used.
 func TestOtherCPUOfThisMachine(t *testing.T) {
 	asOther, pod := live(t)
 	asOwn, own := live(t)
@@ -288,8 +288,8 @@ func TestOtherCPUOfThisMachine(t *testing.T) {
 	for used(t) < before+1_000_000 {
 	}
 	otherEnd, mineEnd, after := sample()
-	result.NodeFigures.Since(otherEnd, other)
-	result.NodeFigures.Since(mineEnd, mine)
+	result.NodeMetrics.Since(otherEnd, other)
+	result.NodeMetrics.Since(mineEnd, mine)
 	burnt := float64(after - before)
 	t.Logf("used %.0f µs, %+v, as its own %+v", burnt, otherEnd, mineEnd)
 	if got := float64(otherEnd.OtherCPU); got < 0.95*burnt {
@@ -366,7 +366,7 @@ func TestAcceptQueueOfThisMachine(t *testing.T) {
 	}
 }
 
-// BenchmarkSample reads all figures of this machine. The agent does so each second.
+// BenchmarkSample reads all metrics of this machine. The agent does so each second.
 func BenchmarkSample(b *testing.B) {
 	r, pod := live(b)
 	b.ReportAllocs()

@@ -30,7 +30,7 @@ const (
 
 // table has a line for each percentile. Those that ab prints are in each block of
 // a report. Common ones are also in the status, in thresholds, in the table of
-// arrivals and in the figures of k6's trends.
+// arrivals and in the metrics of k6's trends.
 var table = [Count]struct {
 	percent float64
 	ab      bool

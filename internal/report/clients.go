@@ -23,8 +23,8 @@ func Clients(r *result.Result) doc.Section {
 	}
 	limit := r.Environment.ClientCPULimit
 	fields := append(clientFields(), doc.Number("CPU %", func(c *result.Client) string { return decimals(c.CPUPercentOf(limit), 1) }))
-	for i := range result.ClientFigures {
-		if f := &result.ClientFigures[i]; f.Column != "" {
+	for i := range result.ClientMetrics {
+		if f := &result.ClientMetrics[i]; f.Column != "" {
 			fields = append(fields, doc.Number(f.Column+" "+units[f.Unit].name, func(c *result.Client) string { return valueOf(f, &c.Usage, "-", false) }))
 		}
 	}
@@ -75,7 +75,7 @@ func ownUsage(r *result.Result, c *result.Client) doc.Facts {
 	if c.Requests > 0 {
 		f.add("CPU per request", "%.1f µs", float64(usage.CPU())/float64(c.Requests))
 	}
-	addFigures(&f, result.ClientFigures, &usage, true, "unknown")
+	addFigures(&f, result.ClientMetrics, &usage, true, "unknown")
 	addWarmup(&f, r.Warmup)
 	f.addTexts("unknown", doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Machine", Value: c.Node}, doc.Fact{Name: "Assay", Value: r.Environment.Assay})
 	return f.block()

@@ -62,7 +62,7 @@ var units = map[result.Unit]struct {
 
 // valueOf returns the value of a figure in the unit of reports, which follows it if
 // withUnit is set, or unknown if it is.
-func valueOf[T any](f *result.Figure[T], figures *T, unknown string, withUnit bool) string {
+func valueOf[T any](f *result.Metric[T], figures *T, unknown string, withUnit bool) string {
 	value, unit := *f.Of(figures), units[f.Unit]
 	if f.Optional && value == result.Unknown {
 		return unknown

@@ -87,8 +87,8 @@ func containersJSON(r *result.Result) []map[string]any {
 			"peakResidentBytes":     c.Usage.PeakResident,
 		}
 		spent := c.Usage.Spent()
-		for j := range result.ServerFigures {
-			if f := &result.ServerFigures[j]; i == 0 || !f.PodWide {
+		for j := range result.ServerMetrics {
+			if f := &result.ServerMetrics[j]; i == 0 || !f.PodWide {
 				container[f.Name] = *f.Of(&spent)
 			}
 		}

@@ -30,7 +30,7 @@ func aroundPod(name string, u *result.NodeUsage, governor string) doc.Facts {
 	if governor != "" {
 		f.add("Frequency governor", "%s", governor)
 	}
-	addFigures(&f, result.NodeFigures, u, true, "")
+	addFigures(&f, result.NodeMetrics, u, true, "")
 	if missing := u.Missing(); len(missing) > 0 {
 		f.add("Not available", "%s", strings.Join(missing, ", "))
 	}

@@ -22,7 +22,7 @@ func Script(r *result.Result) doc.Section {
 	}
 	for i := range s.Metrics {
 		m := &s.Metrics[i]
-		metrics = append(metrics, fmt.Sprintf("%-*s  %s", min(width, 60), m.Name, m.Figures()))
+		metrics = append(metrics, fmt.Sprintf("%-*s  %s", min(width, 60), m.Name, m.Values()))
 	}
 	return doc.Section{Title: "Script", Blocks: []doc.Block{f, doc.Paragraph{"k6's metrics over all clients, setup() and teardown() included"}, metrics}}
 }

@@ -37,8 +37,8 @@ func csvColumns() []doc.Field[Row] {
 	for _, f := range append(figures, figure{"failed", failedField}) {
 		columns = append(columns, doc.Number("client_"+f.name, ofClients(f.of)))
 	}
-	for i := range result.ClientFigures {
-		if f := &result.ClientFigures[i]; f.CSV != "" {
+	for i := range result.ClientMetrics {
+		if f := &result.ClientMetrics[i]; f.CSV != "" {
 			columns = append(columns, doc.Number(f.CSV, ofClients(func(of *Figures) string { return valueOf(f, of.Usage, "", false) })))
 		}
 	}

@@ -1,14 +1,14 @@
 package result
 
-// Arrivals shows how well an open load kept its rate. ArrivalFigures describes each figure.
+// Arrivals shows how well an open load kept its rate. ArrivalMetrics describes each metric.
 type Arrivals struct {
 	Due                 int64 `json:"due" help:"requests to be made, dropped ones included"`
 	PlannedMicroseconds int64 `json:"plannedMicroseconds" merging:"max" help:"time from the start in which they were to start"`
 	StartedMicroseconds int64 `json:"startedMicroseconds" merging:"max" help:"time from the start until the last one really started, or was dropped"`
 }
 
-// ArrivalFigures is the table of Arrivals.
-var ArrivalFigures = tableOf[Arrivals]()
+// ArrivalMetrics is the table of Arrivals.
+var ArrivalMetrics = tableOf[Arrivals]()
 
 // TargetRatePerSecond returns the target rate: the rate at which requests were to start.
 func (a *Arrivals) TargetRatePerSecond() float64 { return perSecond(a.Due, a.PlannedMicroseconds) }
@@ -26,7 +26,7 @@ func mergeArrivals(clients []Client) *Arrivals {
 			if merged == nil {
 				merged = &Arrivals{}
 			}
-			ArrivalFigures.Merge(merged, a)
+			ArrivalMetrics.Merge(merged, a)
 		}
 	}
 	return merged

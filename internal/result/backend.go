@@ -18,14 +18,14 @@ type ServerSample struct {
 }
 
 // BackendUsage is the usage of the processes of a container behind the server since they were
-// first seen in it. Figures of the whole pod are 0, since they are recorded with the server.
+// first seen in it. Metrics of the whole pod are 0, since they are recorded with the server.
 type BackendUsage struct {
 	Name string
 	ServerUsage
 }
 
 // Backend is a container behind the server that clients talk to, and what it used
-// during the measurement. Figures of the whole pod are 0.
+// during the measurement. Metrics of the whole pod are 0.
 type Backend struct {
 	// Name is the container's name.
 	Name string `json:"name"`

@@ -1,8 +1,8 @@
 package result
 
-// BreakingMetrics are the metrics that are breaking points, with the kinds of each. A figure is the load of all
+// BreakingMetrics are the metrics that are breaking points, with the kinds of each. A value is the load of all
 // clients as planned, in connections or in requests per second, at which one of the kinds was first met. A result
-// whose load met none has no such figure: the breaking point is above its load.
+// whose load met none has no such metric: the breaking point is above its load.
 var BreakingMetrics = map[string][]BreakingPointKind{
 	"BreakingPointCPU":            {BreakingCPU, BreakingPodCPU},
 	"BreakingPointFailedRequests": {BreakingFailedRequests},

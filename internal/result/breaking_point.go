@@ -38,7 +38,7 @@ type BreakingPoint struct {
 	RatePerSecond int64 `json:"ratePerSecond,omitempty"`
 	// Step reports whether the load was changing from one level to another.
 	Step bool `json:"step,omitempty"`
-	// Actual is the figure then, as in "93.4%".
+	// Actual is its value then, as in "93.4%".
 	Actual string `json:"actual,omitempty"`
 }
 

@@ -11,11 +11,11 @@ type ClientUsage struct {
 	GCPauseMax           int64 `json:"gcPauseMaxMicroseconds" merging:"max" label:"GC pauses" part:"longest" column:"GC max" csv:"client_gc_pause_max_ms" help:"longest GC pause"`
 }
 
-// ClientFigures is the table of ClientUsage.
-var ClientFigures = tableOf[ClientUsage]()
+// ClientMetrics is the table of ClientUsage.
+var ClientMetrics = tableOf[ClientUsage]()
 
 // Add adds the usage of a later span of time, or of another client.
-func (u *ClientUsage) Add(other ClientUsage) { ClientFigures.Merge(u, &other) }
+func (u *ClientUsage) Add(other ClientUsage) { ClientMetrics.Merge(u, &other) }
 
 // CPU returns the CPU time in microseconds.
 func (u *ClientUsage) CPU() int64 { return u.UserCPU + u.SystemCPU }

@@ -121,13 +121,13 @@ func (e ErrorCounts) Occurred() iter.Seq2[ErrorKind, int64] {
 // Set sets the counts by their kinds. Errors of kinds that only a later version
 // knows are exceptions.
 func (e *ErrorCounts) Set(counts []int64) error {
-	if len(counts) > maxFigures {
-		return fmt.Errorf("%d kinds of errors, must be at most %d", len(counts), maxFigures)
+	if len(counts) > maxMetrics {
+		return fmt.Errorf("%d kinds of errors, must be at most %d", len(counts), maxMetrics)
 	}
 	*e = ErrorCounts{}
 	for k, n := range counts {
-		if n < 0 || n > maxFigure {
-			return fmt.Errorf("errors must be from 0 to %d, not %d", int64(maxFigure), n)
+		if n < 0 || n > maxMetric {
+			return fmt.Errorf("errors must be from 0 to %d, not %d", int64(maxMetric), n)
 		}
 		if k >= int(ErrorKinds) {
 			k = int(ErrorException)

@@ -24,7 +24,7 @@ const firstRange = 1<<20 - 1
 // Histogram is a distribution of durations in whole microseconds: an HDR
 // histogram (http://hdrhistogram.org) with the exact count, sum, minimum and
 // maximum. A value outside the geometry enters the buckets at the nearest end and
-// is counted in Clamped; the exact figures include it unclamped.
+// is counted in Clamped; the exact metrics include it unclamped.
 //
 // The zero value is an empty histogram. A Histogram is not safe for concurrent use.
 type Histogram struct {

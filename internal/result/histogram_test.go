@@ -45,7 +45,7 @@ func skewed(seed uint64, n int) []int64 {
 	return durations
 }
 
-func TestHistogramKeepsExactFigures(t *testing.T) {
+func TestHistogramKeepsExactMetrics(t *testing.T) {
 	durations := skewed(1, 50_000)
 	h := of(durations...)
 	var sum, clamped int64
@@ -152,7 +152,7 @@ func TestEmptyHistogram(t *testing.T) {
 	h.Reset()
 	for name, h := range map[string]*Histogram{"new": NewHistogram(), "reset": h} {
 		if h.Count() != 0 || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.StdDev() != 0 || h.Percentile(99) != 0 || h.Bars() != nil {
-			t.Errorf("%s: has figures", name)
+			t.Errorf("%s: has metrics", name)
 		}
 	}
 	h.Record(7)
@@ -220,7 +220,7 @@ func TestDecodeRefuses(t *testing.T) {
 		change func(*Encoded)
 		want   string
 	}{
-		"figures without a count": {func(e *Encoded) { e.Count = 0 }, "without a count"},
+		"metrics without a count": {func(e *Encoded) { e.Count = 0 }, "without a count"},
 		"a negative count":        {func(e *Encoded) { e.Count = -2 }, "counted"},
 		"another count":           {func(e *Encoded) { e.Count = 3 }, "2 durations in the buckets, 3 counted"},
 		"more clamped than there": {func(e *Encoded) { e.Clamped = 3 }, "3 clamped"},

@@ -52,7 +52,7 @@ func named[N name, V any](values []V, occurred func(V) bool) map[string]V {
 func setNamed[N name, V any](values []V, data []byte) error {
 	var byName map[string]V
 	if err := json.Unmarshal(data, &byName); err != nil {
-		return fmt.Errorf("decode figures by name: %w", err)
+		return fmt.Errorf("decode metrics by name: %w", err)
 	}
 	for i := range values {
 		values[i] = byName[N(i).String()]

@@ -1,6 +1,6 @@
 package result
 
-// Level holds the figures of a load while it was held at one of its levels.
+// Level holds the metrics of a load while it was held at one of its levels.
 type Level struct {
 	// TargetConnections or TargetRatePerSecond is the level, over all clients; the other is 0.
 	TargetConnections   int64 `json:"targetConnections,omitempty"`
@@ -18,13 +18,13 @@ type Level struct {
 	// server, in microseconds; -1 if it is unknown.
 	ClientCPU int64 `json:"clientCPUMicroseconds"`
 	ServerCPU int64 `json:"serverCPUMicroseconds"`
-	// TargetUsage has the usage of the target's containers, and the figures from around them.
+	// TargetUsage has the usage of the target's containers, and the metrics from around them.
 	TargetUsage
 }
 
-// TargetUsage has the usage of the target's containers in a span of time, and the figures from around them.
+// TargetUsage has the usage of the target's containers in a span of time, and the metrics from around them.
 type TargetUsage struct {
-	// Server and Backends are all figures of the target's containers, the latter by name. One
+	// Server and Backends are all metrics of the target's containers, the latter by name. One
 	// of unknown usage is absent.
 	Server   *Used            `json:"server,omitempty"`
 	Backends map[string]*Used `json:"backends,omitempty"`
@@ -68,7 +68,7 @@ func (l *Level) SetTarget(u *TargetUsage) {
 	l.TargetUsage, l.ServerCPU = *u, u.CPUOf(ServerContainer)
 }
 
-// Step holds the figures of a load while it changed from one level to another. The level's load is that
+// Step holds the metrics of a load while it changed from one level to another. The level's load is that
 // at the end of the step.
 type Step struct {
 	// From is the load at the start of the step, in the unit of the level.
@@ -112,12 +112,12 @@ func (l *Level) CPUPercent(microseconds, limitMillis int64) float64 {
 	return percentOfLimit(100*float64(microseconds)/float64((l.End-l.Start)*1_000_000), limitMillis)
 }
 
-// LevelTotals are one client's figures of one level, or step. The measure has the latencies of LevelPhases.
+// LevelTotals are one client's metrics of one level, or step. The measure has the latencies of LevelPhases.
 type LevelTotals struct {
 	Measure
 	// CPU is the client's CPU time in microseconds.
 	CPU int64 `json:"cpuMicroseconds"`
-	// Seconds is the number of whole seconds that the figures are of: fewer than planned if the load
+	// Seconds is the number of whole seconds that the metrics are of: fewer than planned if the load
 	// was ended before.
 	Seconds int64 `json:"seconds"`
 }
@@ -155,8 +155,8 @@ func (l *Level) endWith(number int, clients []*Totals, of func(*Totals) []LevelT
 	return seconds > 0
 }
 
-// AddLevels merges the clients' figures of the given levels and steps, of which target, bounds and usage
-// of the target are set, and removes them from the clients. Clients may have figures of later ones, which
+// AddLevels merges the clients' metrics of the given levels and steps, of which target, bounds and usage
+// of the target are set, and removes them from the clients. Clients may have metrics of later ones, which
 // are dropped.
 func (r *Result) AddLevels(levels []Level, steps []Step) {
 	r.Levels, r.Steps = levels, steps

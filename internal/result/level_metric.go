@@ -6,15 +6,15 @@ import (
 	"github.com/assay-dev/assay/internal/percentile"
 )
 
-// LevelMetric is a figure of a load while it was held at a level.
+// LevelMetric is a metric of a load while it was held at a level.
 type LevelMetric struct {
 	// Name is that of the metric of Metrics with the same meaning and unit, if there is one.
 	Name string
-	// Of returns the figure of a level of a result, and whether there is one.
+	// Of returns the metric of a level of a result, and whether there is one.
 	Of func(r *Result, l *Level) (value float64, exists bool)
 }
 
-// LevelMetrics are the figures of levels in a fixed order. Those that Metrics has too are of the requests
+// LevelMetrics are the metrics of levels in a fixed order. Those that Metrics has too are of the requests
 // that completed while the level was held. The others are:
 //
 //   - TargetCPU: CPU time of all containers of the target in percent of their PodCPULimit.
@@ -44,16 +44,16 @@ var LevelMetrics = func() []LevelMetric {
 	}
 	for _, m := range pageMetrics {
 		all = append(all, LevelMetric{m.name, func(_ *Result, l *Level) (float64, bool) {
-			return m.of(&pageFigures{l.Counts, l.summary(Page), (l.End - l.Start) * 1_000_000})
+			return m.of(&pageTotals{l.Counts, l.summary(Page), (l.End - l.Start) * 1_000_000})
 		}})
 	}
 	return all
 }()
 
-func levelLatency(figure func(*Summary) float64) func(*Result, *Level) (float64, bool) {
+func levelLatency(metric func(*Summary) float64) func(*Result, *Level) (float64, bool) {
 	return func(_ *Result, l *Level) (float64, bool) {
 		total := l.Total()
-		return figure(&total), total.Count > 0
+		return metric(&total), total.Count > 0
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package result has what a run measures and how it is merged: histograms, tables
-// of figures, sample seconds, and the result itself. It is independent of Kubernetes
+// of metrics, sample seconds, and the result itself. It is independent of Kubernetes
 // and of the session protocol.
 package result
 

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// MergeClients merges the figures of all clients. The merged histograms are those of all durations
+// MergeClients merges the metrics of all clients. The merged histograms are those of all durations
 // pooled, the counts are sums; nothing is averaged. durationMicroseconds is the time from the first
 // client's start to the last client's end, without clients that never made a request. warmup, which
-// has no Steady, is nil if no client had a warm-up. The clients' own figures are neither changed
+// has no Steady, is nil if no client had a warm-up. The clients' own metrics are neither changed
 // nor shared.
 func MergeClients(clients []Client) (merged Measure, warmup *Warmup, durationMicroseconds int64) {
 	for i := range clients {

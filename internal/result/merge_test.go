@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 )
 
-// measured returns a client whose figures depend on its index.
+// measured returns a client whose metrics depend on its index.
 func measured(index int, durations ...int64) Client {
 	n := int64(index + 1)
 	c := Client{Index: index, Node: "node-1", StartSkewMicroseconds: 100 * n, ClockErrorMicroseconds: n}
@@ -53,7 +53,7 @@ func TestMergeClients(t *testing.T) {
 	merged.Latencies[Total].Record(99)
 	warmup.Requests = 99
 	if first.Latencies[Total].Count() != 2 || first.Warmup.Requests != 5 {
-		t.Error("a change of the merged figures changes a client's")
+		t.Error("a change of the merged metrics changes a client's")
 	}
 }
 
@@ -172,7 +172,7 @@ func TestResultRoundTrips(t *testing.T) {
 		y, errY := json.Marshal(b)
 		return errX == nil && errY == nil && string(x) == string(y)
 	})
-	// The seconds of a container have figures alone.
+	// The seconds of a container have metrics alone.
 	figuresAlone := cmpopts.IgnoreFields(Used{}, "At", "CPUs", "AgentCPUs", "Cores")
 	if diff := cmp.Diff(want, got, sameHistogram, sameMetric, figuresAlone); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

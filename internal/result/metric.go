@@ -2,7 +2,7 @@ package result
 
 import "github.com/assay-dev/assay/internal/percentile"
 
-// Metrics are figures of a whole run by their names in the API. Each returns its value and whether there
+// Metrics are values of a full run by their names in the API. Each returns its value and whether there
 // is one. Units: microseconds, bytes, percent for ErrorRate, and per second where the name says so.
 //
 //   - Latency…: total times of successful requests over all clients; LatencyP999 is the 99.9th percentile.
@@ -39,28 +39,28 @@ var Metrics = func() map[string]func(*Result) (value float64, exists bool) {
 			if r.Merged.Pages == 0 {
 				return 0, false
 			}
-			return m.of(&pageFigures{r.Merged.Counts, r.Merged.Latencies.Get(Page).Summarize(0), r.DurationMicroseconds})
+			return m.of(&pageTotals{r.Merged.Counts, r.Merged.Latencies.Get(Page).Summarize(0), r.DurationMicroseconds})
 		}
 	}
 	return all
 }()
 
-func latency(figure func(*Histogram) float64) func(*Result) (float64, bool) {
+func latency(metric func(*Histogram) float64) func(*Result) (float64, bool) {
 	return func(r *Result) (float64, bool) {
 		total := r.Merged.Latencies.Get(Total)
-		return figure(total), total.Count() > 0
+		return metric(total), total.Count() > 0
 	}
 }
 
-// targetSum returns a figure summed over the containers of the target, if it is known of all.
-func targetSum(figure func(*Server) int64) func(*Result) (float64, bool) {
+// targetSum returns a metric summed over the containers of the target, if it is known of all.
+func targetSum(metric func(*Server) int64) func(*Result) (float64, bool) {
 	return func(r *Result) (float64, bool) {
 		var sum int64
 		for _, c := range r.Containers() {
 			if c.Usage == nil {
 				return 0, false
 			}
-			sum = Plus(sum, figure(c.Usage))
+			sum = Plus(sum, metric(c.Usage))
 		}
 		return float64(sum), true
 	}
@@ -74,9 +74,9 @@ func clientCPU(r *Result) (float64, bool) {
 	return float64(sum), len(r.Clients) > 0
 }
 
-func perRequest(figure func(*Result) (float64, bool)) func(*Result) (float64, bool) {
+func perRequest(metric func(*Result) (float64, bool)) func(*Result) (float64, bool) {
 	return func(r *Result) (float64, bool) {
-		value, exists := figure(r)
+		value, exists := metric(r)
 		if !exists || r.Merged.Requests <= 0 {
 			return 0, false
 		}

@@ -3,8 +3,8 @@ package result
 import "encoding/json"
 
 // NodeUsage shows what happened around the processes of a pod: on the CPUs that its measured
-// processes may run on ("the pod's CPUs"), on its node, and in its network namespace. A figure that
-// the kernel doesn't have is Unknown, and absent in JSON. NodeFigures describes each figure.
+// processes may run on ("the pod's CPUs"), on its node, and in its network namespace. A metric that
+// the kernel doesn't have is Unknown, and absent in JSON. NodeMetrics describes each metric.
 //
 // The pod's CPU time is CPUTime - Idle - IOWait - Steal - OtherCPU. OtherCPU
 // includes interrupts, unless the kernel charges them to the process that they interrupt (without
@@ -45,19 +45,19 @@ type NodeUsage struct {
 	SpuriousRetransmits   int64 `json:"spuriousRetransmissions" optional:"true" label:"Spurious retransmits" help:"TCP segments that the pod sent again although they had arrived, as their receiver reported (DSACK, RFC 2883)"`
 }
 
-// NodeFigures is the table of NodeUsage.
-var NodeFigures = tableOf[NodeUsage]()
+// NodeMetrics is the table of NodeUsage.
+var NodeMetrics = tableOf[NodeUsage]()
 
-// UnknownNode returns a NodeUsage without any figure.
+// UnknownNode returns a NodeUsage without any metric.
 func UnknownNode() *NodeUsage {
 	u := &NodeUsage{}
-	for i := range NodeFigures {
-		*NodeFigures[i].Of(u) = Unknown
+	for i := range NodeMetrics {
+		*NodeMetrics[i].Of(u) = Unknown
 	}
 	return u
 }
 
-// Add adds the figures of a later span of time, or of another pod. The sum with nothing is the other.
+// Add adds the metrics of a later span of time, or of another pod. The sum with nothing is the other.
 func (u *NodeUsage) Add(other *NodeUsage) *NodeUsage {
 	switch {
 	case u == nil && other == nil:
@@ -68,7 +68,7 @@ func (u *NodeUsage) Add(other *NodeUsage) *NodeUsage {
 	case other == nil:
 		return UnknownNode()
 	}
-	NodeFigures.Merge(u, other)
+	NodeMetrics.Merge(u, other)
 	return u
 }
 
@@ -89,19 +89,19 @@ func (u *NodeUsage) ProcessPercent() float64 {
 	return u.CPUPercent(max(u.OtherCPU-u.HardIRQ-u.SoftIRQ, 0))
 }
 
-// Missing returns the names of the figures that are Unknown.
+// Missing returns the names of the metrics that are Unknown.
 func (u *NodeUsage) Missing() []string {
 	var names []string
-	for i := range NodeFigures {
-		if f := &NodeFigures[i]; *f.Of(u) == Unknown {
+	for i := range NodeMetrics {
+		if f := &NodeMetrics[i]; *f.Of(u) == Unknown {
 			names = append(names, f.Name)
 		}
 	}
 	return names
 }
 
-// MarshalJSON writes the figures that are known.
-func (u NodeUsage) MarshalJSON() ([]byte, error) { return json.Marshal(NodeFigures.known(&u)) }
+// MarshalJSON writes the metrics that are known.
+func (u NodeUsage) MarshalJSON() ([]byte, error) { return json.Marshal(NodeMetrics.known(&u)) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (u *NodeUsage) UnmarshalJSON(data []byte) error { return NodeFigures.unmarshal(u, data) }
+func (u *NodeUsage) UnmarshalJSON(data []byte) error { return NodeMetrics.unmarshal(u, data) }

@@ -19,34 +19,34 @@ func (l *Level) RoundsPer10Seconds() float64 {
 	return 10 * perSecond(l.Rounds, (l.End-l.Start)*1_000_000)
 }
 
-// pageFigures are what the figures of pages are computed from: of a span of time, or of all of a run.
-type pageFigures struct {
+// pageTotals are what the metrics of pages are computed from: of a span of time, or of all of a run.
+type pageTotals struct {
 	counts Counts
 	// time is that of successful pages. microseconds is the length of the span.
 	time         Summary
 	microseconds int64
 }
 
-// pageMetrics are the figures of loads of pages, for Metrics and LevelMetrics:
+// pageMetrics are the metrics of loads of pages, for Metrics and LevelMetrics:
 //
 //   - PageTime…: page times of successful pages in microseconds.
 //   - PagesPerSecond: successful pages divided by the time.
 //   - PageErrorRate: failed pages divided by completed ones, in percent.
 //   - RoundsPer10Seconds: successful rounds divided by the time, times 10 seconds.
 var pageMetrics = func() []pageMetric {
-	time := func(of func(*Summary) float64) func(*pageFigures) (float64, bool) {
-		return func(f *pageFigures) (float64, bool) { return of(&f.time), f.time.Count > 0 }
+	time := func(of func(*Summary) float64) func(*pageTotals) (float64, bool) {
+		return func(f *pageTotals) (float64, bool) { return of(&f.time), f.time.Count > 0 }
 	}
 	all := []pageMetric{
 		{"PageTimeMean", time((*Summary).Mean)},
 		{"PageTimeMax", time(func(s *Summary) float64 { return float64(s.Max) })},
-		{"PagesPerSecond", func(f *pageFigures) (float64, bool) {
+		{"PagesPerSecond", func(f *pageTotals) (float64, bool) {
 			return perSecond(f.counts.SucceededPages(), f.microseconds), f.counts.Pages > 0 && f.microseconds > 0
 		}},
-		{"PageErrorRate", func(f *pageFigures) (float64, bool) {
+		{"PageErrorRate", func(f *pageTotals) (float64, bool) {
 			return f.counts.PageErrorPercent(), f.counts.Pages > 0
 		}},
-		{"RoundsPer10Seconds", func(f *pageFigures) (float64, bool) {
+		{"RoundsPer10Seconds", func(f *pageTotals) (float64, bool) {
 			return 10 * perSecond(f.counts.Rounds, f.microseconds), f.counts.Pages > 0 && f.microseconds > 0
 		}},
 	}
@@ -58,5 +58,5 @@ var pageMetrics = func() []pageMetric {
 
 type pageMetric struct {
 	name string
-	of   func(*pageFigures) (value float64, exists bool)
+	of   func(*pageTotals) (value float64, exists bool)
 }

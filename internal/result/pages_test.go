@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPageMetrics compares the figures of pages of a whole run, and of a level, with what was recorded.
+// TestPageMetrics compares the metrics of pages of a whole run, and of a level, with what was recorded.
 func TestPageMetrics(t *testing.T) {
 	m := Measure{Counts: Counts{Requests: 90, Pages: 12, FailedPages: 2, Rounds: 3, FailedRounds: 1}}
 	for i := range int64(10) {
@@ -30,14 +30,14 @@ func TestPageMetrics(t *testing.T) {
 			}
 		}
 	}
-	figures := map[string]string{}
+	metrics := map[string]string{}
 	for name, value := range want {
-		figures[name] = rounded(value)
+		metrics[name] = rounded(value)
 	}
-	if diff := cmp.Diff(figures, whole); diff != "" {
+	if diff := cmp.Diff(metrics, whole); diff != "" {
 		t.Errorf("of the run: %s", diff)
 	}
-	if diff := cmp.Diff(figures, level); diff != "" {
+	if diff := cmp.Diff(metrics, level); diff != "" {
 		t.Errorf("of the level: %s", diff)
 	}
 	for name := range want {
@@ -50,5 +50,5 @@ func TestPageMetrics(t *testing.T) {
 	}
 }
 
-// rounded returns a figure with three digits, since histograms are accurate to 0.1%.
+// rounded returns a value with three digits, since histograms are accurate to 0.1%.
 func rounded(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }

@@ -95,8 +95,8 @@ func (t *PhaseTimes) Values() []int64 {
 // durations. It returns an error for values that cannot be. Durations of open load from the intended start
 // may be negative by some microseconds.
 func (t *PhaseTimes) Set(values []int64) error {
-	if len(values) > maxFigures {
-		return fmt.Errorf("%d values of phases, must be at most %d", len(values), maxFigures)
+	if len(values) > maxMetrics {
+		return fmt.Errorf("%d values of phases, must be at most %d", len(values), maxMetrics)
 	}
 	*t = PhaseTimes{}
 	for p := range t {
@@ -105,8 +105,8 @@ func (t *PhaseTimes) Set(values []int64) error {
 		}
 		v := values[phaseValues*p:]
 		for _, value := range v[:phaseValues] {
-			if value < -maxFigure || value > maxFigure {
-				return fmt.Errorf("%s must be from %d to %d, not %d", Phase(p), -int64(maxFigure), int64(maxFigure), value)
+			if value < -maxMetric || value > maxMetric {
+				return fmt.Errorf("%s must be from %d to %d, not %d", Phase(p), -int64(maxMetric), int64(maxMetric), value)
 			}
 		}
 		if v[0] < 0 || v[0] == 0 && (v[1] != 0 || v[2] != 0) {

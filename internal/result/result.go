@@ -25,11 +25,11 @@ type Result struct {
 	Steps          []Step          `json:"steps,omitempty"`
 	BreakingPoints []BreakingPoint `json:"breakingPoints,omitempty"`
 	Stop           *Stop           `json:"stop,omitempty"`
-	// Script holds the figures of a k6 script; nil for other loads.
+	// Script holds the metrics of a k6 script; nil for other loads.
 	Script *Script `json:"script,omitempty"`
 	// DurationMicroseconds is the time from the first client's start to the last client's end.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
-	// Clients are the figures of each client by index.
+	// Clients are the metrics of each client by index.
 	Clients []Client `json:"clients"`
 	// Warmup holds the counts of the warm-up; nil without a warm-up.
 	Warmup *Warmup `json:"warmup,omitempty"`
@@ -185,7 +185,7 @@ type Environment struct {
 	ClockStepMicroseconds int64 `json:"clockStepMicroseconds,omitempty"`
 }
 
-// Client holds the figures of one client.
+// Client holds the metrics of one client.
 type Client struct {
 	Index int    `json:"index"`
 	Node  string `json:"node"`
@@ -202,7 +202,7 @@ type Client struct {
 	ClockErrorMicroseconds int64 `json:"clockErrorMicroseconds"`
 }
 
-// Totals are a client's final figures of its measurement.
+// Totals are a client's final metrics of its measurement.
 type Totals struct {
 	Measure
 	// Arrivals shows how well an open load kept its rate; nil for other loads.
@@ -223,11 +223,11 @@ type Totals struct {
 	WarmupMicroseconds int64 `json:"warmupMicroseconds,omitempty"`
 	// Tool has what a load generator other than Assay's own printed; nil for others.
 	Tool *Tool `json:"tool,omitempty"`
-	// Levels are the client's figures of each level, Steps those of each step between levels. A
+	// Levels are the client's metrics of each level, Steps those of each step between levels. A
 	// result has them merged instead.
 	Levels []LevelTotals `json:"levels,omitempty"`
 	Steps  []LevelTotals `json:"steps,omitempty"`
-	// Script has the client's figures of a k6 script; nil for other loads. A result has
+	// Script has the client's metrics of a k6 script; nil for other loads. A result has
 	// them merged instead.
 	Script *ScriptTotals `json:"script,omitempty"`
 }
@@ -267,13 +267,13 @@ type Span struct {
 // ThresholdOutcome is a declared bound and whether it was met.
 type ThresholdOutcome struct {
 	// Metric is the metric's name, Bound the bound as in "below 50ms", Actual the
-	// figure in the same unit, or why there is none.
+	// value in the same unit, or why there is none.
 	Metric string `json:"metric"`
 	Bound  string `json:"bound"`
 	Actual string `json:"actual"`
 	Met    bool   `json:"met"`
-	// Limit and Measured are bound and figure as numbers of a unit: "us", "ms", "s", "%", or none for a rate. Measured is
-	// nil if there is no figure. With Above, the figure must exceed the limit, else stay below.
+	// Limit and Measured are bound and value as numbers of a unit: "us", "ms", "s", "%", or none for a rate. Measured is
+	// nil if there is no value. With Above, the value must exceed the limit, else stay below.
 	Limit    float64  `json:"limit"`
 	Measured *float64 `json:"measured,omitempty"`
 	Unit     string   `json:"unit,omitempty"`

@@ -14,7 +14,7 @@ const LoadScript = "script"
 // maxText bounds the texts that a client sends about its script, in bytes.
 const maxText = 1024
 
-// ScriptTotals are a client's final figures of its k6 script.
+// ScriptTotals are a client's final metrics of its k6 script.
 type ScriptTotals struct {
 	// VirtualUsers is the largest number of initialized virtual users.
 	VirtualUsers int64 `json:"virtualUsers"`
@@ -44,16 +44,16 @@ type ScriptTotals struct {
 // maxTrendStatistics bounds the statistics of the option summaryTrendStats.
 const maxTrendStatistics = 50
 
-// Check returns an error for figures that no client can have counted.
+// Check returns an error for metrics that no client can have counted.
 func (s *ScriptTotals) Check() error {
 	most := k6metric.MaxMetrics + k6metric.MaxThresholds
 	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MaxThresholds {
 		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
 	}
-	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted) > maxFigure || len(s.TeardownError) > maxText {
+	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted) > maxMetric || len(s.TeardownError) > maxText {
 		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
 	}
-	if len(s.Checks) > k6metric.MaxChecks || s.ChecksOmitted < 0 || s.ChecksOmitted > maxFigure || len(s.TimeUnit) > maxText || len(s.TrendStatistics) > maxTrendStatistics {
+	if len(s.Checks) > k6metric.MaxChecks || s.ChecksOmitted < 0 || s.ChecksOmitted > maxMetric || len(s.TimeUnit) > maxText || len(s.TrendStatistics) > maxTrendStatistics {
 		return fmt.Errorf("%d checks and %d statistics of a script", len(s.Checks), len(s.TrendStatistics))
 	}
 	for i := range s.Checks {
@@ -74,7 +74,7 @@ func (s *ScriptTotals) Check() error {
 	return nil
 }
 
-// Script holds the figures of a k6 script over all clients.
+// Script holds the metrics of a k6 script over all clients.
 type Script struct {
 	// VirtualUsers is the number of initialized virtual users.
 	VirtualUsers int64 `json:"virtualUsers"`
@@ -103,7 +103,7 @@ type Script struct {
 	Summary *ScriptSummary `json:"summary,omitempty"`
 }
 
-// Metric returns the figures of a metric by its name; nil if it has none.
+// Metric returns the summary of a metric by its name; nil if it has none.
 func (s *Script) Metric(name string) *k6metric.Summary {
 	for i := range s.Metrics {
 		if s.Metrics[i].Name == name {
@@ -113,9 +113,9 @@ func (s *Script) Metric(name string) *k6metric.Summary {
 	return nil
 }
 
-// scripts holds the figures of a k6 script over all clients.
+// scripts holds the metrics of a k6 script over all clients.
 type scripts struct {
-	n          int // of clients with figures
+	n          int // of clients with metrics
 	metrics    []k6metric.Metric
 	omitted    int64
 	checks     []k6metric.Check
@@ -125,7 +125,7 @@ type scripts struct {
 	users      int64
 }
 
-// mergeScripts merges the clients' figures of a k6 script. It ignores nil.
+// mergeScripts merges the clients' metrics of a k6 script. It ignores nil.
 func mergeScripts(clients []*ScriptTotals) *scripts {
 	var metrics [][]k6metric.Metric
 	var checks [][]k6metric.Check
@@ -161,7 +161,7 @@ func (s *scripts) metric(name string) *k6metric.Metric {
 	return nil
 }
 
-// AddScript merges the clients' figures of a k6 script, removes them from the clients, and adds the
+// AddScript merges the clients' metrics of a k6 script, removes them from the clients, and adds the
 // outcomes of the script's thresholds. It does nothing for other loads.
 func (r *Result) AddScript() {
 	var all []*ScriptTotals
@@ -224,7 +224,7 @@ func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Thr
 // other clients.
 func (s *scripts) outcome(t *k6metric.Threshold) k6metric.Outcome {
 	outcome, err := t.Evaluate(s.metric(t.Metric), s.elapsed)
-	if err != nil { // k6 has checked it: only impossible figures lead here
+	if err != nil { // k6 has checked it: only impossible values lead here
 		outcome = k6metric.Outcome{Actual: err.Error()}
 	}
 	if t.Aborted {

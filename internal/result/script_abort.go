@@ -5,7 +5,7 @@ import "fmt"
 // ScriptAbort is the threshold of a script with abortOnFail that ended the load of all clients: their merged metrics
 // crossed it.
 type ScriptAbort struct {
-	// Metric is the metric's name with its tags, Bound the expression, Actual the figure that crossed it.
+	// Metric is the metric's name with its tags, Bound the expression, Actual the value that crossed it.
 	Metric string `json:"metric"`
 	Bound  string `json:"bound"`
 	Actual string `json:"actual"`
@@ -13,12 +13,12 @@ type ScriptAbort struct {
 	End int64 `json:"endSeconds"`
 }
 
-// String returns the threshold and the figure in words.
+// String returns the threshold and the metric in words.
 func (a *ScriptAbort) String() string {
 	return fmt.Sprintf("%s %s was %s", a.Metric, a.Bound, a.Actual)
 }
 
-// SetAbort records what ended the load of the script. That threshold is missed, whatever the figures were afterwards.
+// SetAbort records what ended the load of the script. That threshold is missed, whatever the metrics were afterwards.
 // It must be called after AddScript.
 func (r *Result) SetAbort(a *ScriptAbort) {
 	if a == nil || r.Script == nil {

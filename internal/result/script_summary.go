@@ -136,13 +136,13 @@ func (s *ScriptSummary) bytes() int {
 
 // Check returns an error for what no client can have sent.
 func (s *ScriptSummary) Check() error {
-	if len(s.Files) > MaxSummaryFiles || s.bytes() > MaxSummaryBytes || s.Omitted < 0 || s.Omitted > maxFigure || len(s.Error) > 2*maxText {
+	if len(s.Files) > MaxSummaryFiles || s.bytes() > MaxSummaryBytes || s.Omitted < 0 || s.Omitted > maxMetric || len(s.Error) > 2*maxText {
 		return fmt.Errorf("%d files of handleSummary() with %d bytes", len(s.Files), s.bytes())
 	}
 	seen := &ScriptSummary{}
 	for i := range s.Files {
 		f := &s.Files[i]
-		if f.Name != SummaryName(f.Name) || len(f.Name) > MaxSummaryName || f.Name != seen.unused(f.Name) || f.Size < int64(len(f.Content)) || f.Size > maxFigure || len(f.Omitted) > maxText {
+		if f.Name != SummaryName(f.Name) || len(f.Name) > MaxSummaryName || f.Name != seen.unused(f.Name) || f.Size < int64(len(f.Content)) || f.Size > maxMetric || len(f.Omitted) > maxText {
 			return fmt.Errorf("file %.*q of handleSummary() with %d bytes", MaxSummaryName, f.Name, f.Size)
 		}
 		seen.Files = append(seen.Files, *f)
@@ -167,7 +167,7 @@ func Summarizes(clients []*ScriptTotals) bool {
 	return false
 }
 
-// SummaryData returns what handleSummary() is called with, as JSON: the figures of all clients, merged. setup is what
+// SummaryData returns what handleSummary() is called with, as JSON: the metrics of all clients, merged. setup is what
 // setup() returned, or nil. aborted is the threshold that ended the load, or nil.
 func SummaryData(clients []*ScriptTotals, aborted *ScriptAbort, setup []byte) ([]byte, error) {
 	merged := mergeScripts(clients)

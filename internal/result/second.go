@@ -7,7 +7,7 @@ import (
 )
 
 // Second is one or, where the series was thinned, several consecutive seconds of the measurement,
-// of all clients and the target. SecondFigures says what each figure is.
+// of all clients and the target. SecondMetrics says what each metric is.
 type Second struct {
 	// Second is the first second, counted from the start; Seconds is their number.
 	Second   int64 `json:"second"`
@@ -38,7 +38,7 @@ type Second struct {
 	// Latency is the distribution of the total times of successful requests. Only whole results have it; see package
 	// artifact.
 	Latency *Histogram `json:"latency,omitempty"`
-	// Server and Backends are all figures of the target's containers, the latter by name. One
+	// Server and Backends are all metrics of the target's containers, the latter by name. One
 	// of unknown usage is absent.
 	Server   *Used            `json:"server,omitempty"`
 	Backends map[string]*Used `json:"backends,omitempty"`
@@ -56,29 +56,29 @@ func usedBy(u ServerUsage) *Used {
 	return (*Used)(&u)
 }
 
-// MarshalJSON writes the figures that are known.
+// MarshalJSON writes the metrics that are known.
 func (u Used) MarshalJSON() ([]byte, error) {
 	usage := ServerUsage(u)
-	return json.Marshal(ServerFigures.known(&usage))
+	return json.Marshal(ServerMetrics.known(&usage))
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (u *Used) UnmarshalJSON(data []byte) error {
-	return ServerFigures.unmarshal((*ServerUsage)(u), data)
+	return ServerMetrics.unmarshal((*ServerUsage)(u), data)
 }
 
-// join returns the figures of two spans of time; nil if those of either are unknown.
+// join returns the metrics of two spans of time; nil if those of either are unknown.
 func (u *Used) join(next *Used) *Used {
 	if u == nil || next == nil {
 		return nil
 	}
 	sum := ServerUsage(*u)
-	ServerFigures.Merge(&sum, (*ServerUsage)(next))
+	ServerMetrics.Merge(&sum, (*ServerUsage)(next))
 	return (*Used)(&sum)
 }
 
-// SecondFigures is the table of those figures of a Second that can be joined.
-var SecondFigures = tableOf[Second]()
+// SecondMetrics is the table of those metrics of a Second that can be joined.
+var SecondMetrics = tableOf[Second]()
 
 // SetCounts sets what the clients counted, and the times of their requests.
 func (s *Second) SetCounts(c Counts, t PhaseTimes) {
@@ -114,7 +114,7 @@ func (s *Second) SetBackend(name string, u *ServerUsage, known bool) {
 	}
 }
 
-// SetLatency sets the figures of the total times of successful requests, also those among the phases if SetCounts was
+// SetLatency sets the metrics of the total times of successful requests, also those among the phases if SetCounts was
 // called before.
 func (s *Second) SetLatency(total *Histogram) {
 	p := total.Summarize(0).Percentiles
@@ -150,7 +150,7 @@ func (s *Second) Join(next *Second) {
 	s.Backends = backends
 	s.Node, s.ClientNode = joinNodes(s.Node, next.Node), joinNodes(s.ClientNode, next.ClientNode)
 	s.Latency = nil
-	SecondFigures.Merge(s, next)
+	SecondMetrics.Merge(s, next)
 }
 
 func joinCounts(a, b *Counts) *Counts {
@@ -171,7 +171,7 @@ func joinPhases(a, b *PhaseTimes) *PhaseTimes {
 	return &sum
 }
 
-// joinNodes returns the figures of two spans of time; nil if those of either are unknown. It changes
+// joinNodes returns the metrics of two spans of time; nil if those of either are unknown. It changes
 // neither.
 func joinNodes(a, b *NodeUsage) *NodeUsage {
 	if a == nil || b == nil {

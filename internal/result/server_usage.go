@@ -1,7 +1,7 @@
 package result
 
 // ServerUsage is the usage of the processes of one container of the target's pod
-// since they started. ServerFigures describes each figure.
+// since they started. ServerMetrics describes each metric.
 type ServerUsage struct {
 	// At is the time of the sample: microseconds since the Unix epoch by the manager's clock.
 	At                  int64 `json:"atMicroseconds"`
@@ -43,16 +43,16 @@ type ServerErrors struct {
 	First string `json:"first"`
 }
 
-// ServerFigures is the table of ServerUsage, but for At.
-var ServerFigures = tableOf[ServerUsage]()
+// ServerMetrics is the table of ServerUsage, but for At.
+var ServerMetrics = tableOf[ServerUsage]()
 
 // CPU returns the CPU time in microseconds.
 func (u *ServerUsage) CPU() int64 { return u.UserCPU + u.SystemCPU }
 
-// WithoutPod returns the usage without the figures of the whole pod.
+// WithoutPod returns the usage without the metrics of the whole pod.
 func (u ServerUsage) WithoutPod() ServerUsage {
-	for i := range ServerFigures {
-		if f := &ServerFigures[i]; f.PodWide {
+	for i := range ServerMetrics {
+		if f := &ServerMetrics[i]; f.PodWide {
 			*f.Of(&u) = 0
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Server) DurationMicroseconds() int64 { return s.End.At - s.Begin.At }
 // grows, and all else as it was at the end. At is the time between the samples.
 func (s *Server) Spent() ServerUsage {
 	spent := s.End
-	ServerFigures.Since(&spent, &s.Begin)
+	ServerMetrics.Since(&spent, &s.Begin)
 	spent.At = s.DurationMicroseconds()
 	return spent
 }

@@ -128,8 +128,8 @@ func (s *Sketches) Encoded() [][]byte {
 // Set is the inverse of Encoded. It keeps the bytes. Phases that only a later version has are ignored. A phase may have
 // no sketch. It returns an error for a sketch that contradicts the number of durations or the longest.
 func (s *Sketches) Set(encoded [][]byte, times *PhaseTimes) error {
-	if len(encoded) > maxFigures {
-		return fmt.Errorf("sketches of %d phases, must be at most %d", len(encoded), maxFigures)
+	if len(encoded) > maxMetrics {
+		return fmt.Errorf("sketches of %d phases, must be at most %d", len(encoded), maxMetrics)
 	}
 	*s = Sketches{}
 	for p := range min(len(encoded), len(s)) {

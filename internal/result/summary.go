@@ -25,7 +25,7 @@ func (p *Percentiles) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Summary is the figures of a distribution of durations, in microseconds: what is left of a
+// Summary is the metrics of a distribution of durations, in microseconds: what is left of a
 // histogram when its buckets are dropped. Summaries can't be merged.
 type Summary struct {
 	Count   int64 `json:"count"`
@@ -41,7 +41,7 @@ type Summary struct {
 // Summaries are summaries by Phase; an entry is nil if the phase didn't occur.
 type Summaries [Phases]*Summary
 
-// Summarize returns the figures of the histogram with a number of durations of zero added: 0 for
+// Summarize returns the metrics of the histogram with a number of durations of zero added: 0 for
 // the histogram as it is; for ab's row Connect, in which a reused connection counts as opened in no
 // time, the number of requests that reused one.
 func (h *Histogram) Summarize(zeros int64) Summary {
@@ -55,7 +55,7 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 	if h.count == 0 {
 		return s
 	}
-	unpacked := *h // at once, not for each figure
+	unpacked := *h // at once, not for each metric
 	unpacked.buckets = h.view()
 	s.StdDev = int64(math.Round(unpacked.stdDevWithZeros(zeros)))
 	// The zeros are the lowest values, so that the rank of a duration moves up by their number.
@@ -67,7 +67,7 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 	return s
 }
 
-// Summarize returns the figures of the histograms as ab gives them: a zero is added to Connect, and
+// Summarize returns the metrics of the histograms as ab gives them: a zero is added to Connect, and
 // to TLS if it occurs, for each request that reused a connection.
 func (l *Latencies) Summarize() Summaries {
 	var summaries Summaries

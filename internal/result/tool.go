@@ -39,7 +39,7 @@ func (t *Tool) Check() error {
 	if len(t.Name) > maxToolText || len(t.Version) > maxToolText {
 		return fmt.Errorf("texts of %d and %d bytes", len(t.Name), len(t.Version))
 	}
-	if len(t.Percentiles) > maxFigures {
+	if len(t.Percentiles) > maxMetrics {
 		return fmt.Errorf("%d percentiles", len(t.Percentiles))
 	}
 	for _, value := range append([]int64{t.Min, t.Mean, t.StdDev, t.Max}, t.Percentiles...) {
@@ -50,7 +50,7 @@ func (t *Tool) Check() error {
 	return nil
 }
 
-// Summary returns the figures as the summary of a number of requests.
+// Summary returns the metrics as the summary of a number of requests.
 func (t *Tool) Summary(requests int64) *Summary {
 	s := &Summary{Count: requests, Min: t.Min, Max: t.Max, StdDev: t.StdDev}
 	if t.Mean > 0 && requests > 0 {
@@ -70,7 +70,7 @@ func (c *Client) UseTool() {
 	}
 }
 
-// TotalSummary returns the figures of the total time over all clients. Without histograms, as of other
+// TotalSummary returns the metrics of the total time over all clients. Without histograms, as of other
 // load generators, percentiles and the standard deviation of several clients are Unknown.
 func (r *Result) TotalSummary() Summary {
 	if h := r.Merged.Latencies.Get(Total); h.Count() > 0 {

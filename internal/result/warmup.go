@@ -1,6 +1,6 @@
 package result
 
-// Warmup holds the counts of the warm-up, over all clients. No other figure includes it.
+// Warmup holds the counts of the warm-up, over all clients. No other metric includes it.
 type Warmup struct {
 	Counts
 	// DurationMicroseconds is the longest warm-up of a client.
@@ -21,7 +21,7 @@ type Steadiness struct {
 	Windows []WarmupWindow `json:"windows"`
 }
 
-// WarmupWindow holds the figures of some seconds of a warm-up, over all clients.
+// WarmupWindow holds the metrics of some seconds of a warm-up, over all clients.
 type WarmupWindow struct {
 	// Second is the first second from the warm-up's start, Seconds their number.
 	Second  int64 `json:"second"`
@@ -47,13 +47,13 @@ func (s *Steadiness) P99Spread() float64 {
 	return spread(s.Windows, func(w WarmupWindow) float64 { return float64(w.P99) })
 }
 
-func spread(windows []WarmupWindow, figure func(WarmupWindow) float64) float64 {
+func spread(windows []WarmupWindow, metric func(WarmupWindow) float64) float64 {
 	if len(windows) == 0 {
 		return 0
 	}
-	least, most, sum := figure(windows[0]), figure(windows[0]), 0.0
+	least, most, sum := metric(windows[0]), metric(windows[0]), 0.0
 	for _, w := range windows {
-		f := figure(w)
+		f := metric(w)
 		least, most, sum = min(least, f), max(most, f), sum+f
 	}
 	if sum == 0 {

@@ -32,9 +32,9 @@ func durations(t *testing.T, n int64) *result.Histogram {
 	return decoded
 }
 
-// TestFiguresWithoutEnd has figures each of which a histogram or a count may have, but whose sums
+// TestMetricsWithoutEnd has metrics each of which a histogram or a count may have, but whose sums
 // over many clients would overflow.
-func TestFiguresWithoutEnd(t *testing.T) {
+func TestMetricsWithoutEnd(t *testing.T) {
 	measure := func(n int64, phases ...int64) result.Measure {
 		m := result.Measure{Counts: result.Counts{Requests: n}}
 		for p, count := range phases {

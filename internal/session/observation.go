@@ -64,7 +64,7 @@ type ClientState struct {
 	// failed, or empty.
 	ProbeResult  *ProbeResult
 	ProbeFailure string
-	// Totals are the client's final figures, or nil until they have arrived.
+	// Totals are the client's final metrics, or nil until they have arrived.
 	Totals *result.Totals
 	// TotalsSince is the time at which they arrived.
 	TotalsSince time.Time

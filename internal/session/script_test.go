@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-func TestScriptsFiguresComeAcross(t *testing.T) {
+func TestScriptsMetricsComeAcross(t *testing.T) {
 	price := k6metric.New("price", k6metric.Trend, k6metric.Milliseconds)
 	for i := range 1000 {
 		price.Add(float64(i), int64(i))
@@ -38,7 +38,7 @@ func TestScriptsFiguresComeAcross(t *testing.T) {
 	}
 }
 
-func TestScriptsFiguresThatCannotBe(t *testing.T) {
+func TestScriptsMetricsThatCannotBe(t *testing.T) {
 	metric := func(m k6metric.Metric) result.ScriptTotals { return result.ScriptTotals{Metrics: []k6metric.Metric{m}} }
 	thresholds := func(n int, source string) result.ScriptTotals {
 		return result.ScriptTotals{Thresholds: slices.Repeat([]k6metric.Threshold{{Metric: "m", Source: source}}, n)}
@@ -76,7 +76,7 @@ func TestScriptPlans(t *testing.T) {
 	}
 }
 
-// FuzzTotals reads figures that a client may have sent, and merges them as a result does.
+// FuzzTotals reads metrics that a client may have sent, and merges them as a result does.
 func FuzzTotals(f *testing.F) {
 	trend := k6metric.New("trend", k6metric.Trend, k6metric.Milliseconds)
 	for i := range 100 {

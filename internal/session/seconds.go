@@ -12,7 +12,7 @@ import (
 func SecondToWire(stage sessionpb.Stage, s *result.ClientSecond, seconds int64) (*sessionpb.ClientSample, error) {
 	w := &sessionpb.ClientSample{
 		Stage: stage, Second: s.Second, Seconds: seconds, Counts: result.Counters.Values(&s.Counts), Errors: s.Errors[:],
-		Usage: result.ClientFigures.Values(&s.Usage), Node: result.NodeFigures.Values(s.Node),
+		Usage: result.ClientMetrics.Values(&s.Usage), Node: result.NodeMetrics.Values(s.Node),
 		Phases: s.Phases.Values(), Sketches: s.Sketches.Encoded(),
 	}
 	e, err := s.Latencies.Get(result.Total).Encode()
@@ -25,7 +25,7 @@ func SecondToWire(stage sessionpb.Stage, s *result.ClientSecond, seconds int64) 
 	return w, nil
 }
 
-// SecondFromWire is the inverse of SecondToWire. It returns an error for figures that cannot be.
+// SecondFromWire is the inverse of SecondToWire. It returns an error for metrics that cannot be.
 func SecondFromWire(w *sessionpb.ClientSample) (s *result.ClientSecond, seconds int64, err error) {
 	s = &result.ClientSecond{Second: w.GetSecond()}
 	if len(w.GetCounts()) == 0 {
@@ -48,7 +48,7 @@ func SecondFromWire(w *sessionpb.ClientSample) (s *result.ClientSecond, seconds 
 	if err := checkMeasure(&s.Measure); err != nil {
 		return nil, 0, err
 	}
-	if err := result.ClientFigures.Set(&s.Usage, w.GetUsage()); err != nil {
+	if err := result.ClientMetrics.Set(&s.Usage, w.GetUsage()); err != nil {
 		return nil, 0, fmt.Errorf("client usage: %w", err)
 	}
 	if err := s.Phases.Set(w.GetPhases()); err != nil {
@@ -73,7 +73,7 @@ func nodeUsageFromWire(values []int64) (*result.NodeUsage, error) {
 		return nil, nil
 	}
 	u := &result.NodeUsage{}
-	if err := result.NodeFigures.Set(u, values); err != nil {
+	if err := result.NodeMetrics.Set(u, values); err != nil {
 		return nil, fmt.Errorf("node usage: %w", err)
 	}
 	return u, nil

@@ -20,7 +20,7 @@ const (
 func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 	w := &sessionpb.ServerSample{
 		At: s.Server.At, Usage: serverUsageToWire(&s.Server), AgentCpus: s.Server.AgentCPUs,
-		Node: result.NodeFigures.Values(s.Node), Governor: strings.ToValidUTF8(s.Governor, "\uFFFD"),
+		Node: result.NodeMetrics.Values(s.Node), Governor: strings.ToValidUTF8(s.Governor, "\uFFFD"),
 	}
 	for i := range s.Backends {
 		usage := s.Backends[i].WithoutPod()
@@ -29,7 +29,7 @@ func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 	return w
 }
 
-// ServerSampleFromWire is the inverse of ServerSampleToWire. It returns an error for figures that
+// ServerSampleFromWire is the inverse of ServerSampleToWire. It returns an error for metrics that
 // cannot be, for more than MaxBackends containers, and for names that no container can have.
 func ServerSampleFromWire(w *sessionpb.ServerSample) (*result.ServerSample, error) {
 	s := &result.ServerSample{Server: result.ServerUsage{At: w.GetAt(), AgentCPUs: w.GetAgentCpus()}, Governor: w.GetGovernor()}
@@ -66,13 +66,13 @@ func isContainerName(name string) bool {
 }
 
 func serverUsageToWire(u *result.ServerUsage) *sessionpb.ServerUsage {
-	return &sessionpb.ServerUsage{Values: result.ServerFigures.Values(u), Cpus: u.CPUs, Cores: u.Cores}
+	return &sessionpb.ServerUsage{Values: result.ServerMetrics.Values(u), Cpus: u.CPUs, Cores: u.Cores}
 }
 
 func setServerUsage(u *result.ServerUsage, w *sessionpb.ServerUsage) error {
 	if w == nil {
-		return fmt.Errorf("no figures")
+		return fmt.Errorf("no metrics")
 	}
 	u.CPUs, u.Cores = w.GetCpus(), w.GetCores()
-	return result.ServerFigures.Set(u, w.GetValues())
+	return result.ServerMetrics.Set(u, w.GetValues())
 }

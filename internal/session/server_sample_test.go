@@ -48,7 +48,7 @@ func TestServerSampleIsKept(t *testing.T) {
 	}
 }
 
-// TestServerSampleOfEarlierAgents has no figures of the node, or fewer.
+// TestServerSampleOfEarlierAgents has no metrics of the node, or fewer.
 func TestServerSampleOfEarlierAgents(t *testing.T) {
 	w := ServerSampleToWire(serverSample(0))
 	w.Node = w.Node[:2]
@@ -83,12 +83,12 @@ func TestServerSampleWithoutBackends(t *testing.T) {
 }
 
 func TestServerSampleFromWireRefuses(t *testing.T) {
-	server := func(figure string, value int64) func(*sessionpb.ServerSample) {
-		return func(w *sessionpb.ServerSample) { setFigure(result.ServerFigures, w.Usage.Values, figure, value) }
+	server := func(metric string, value int64) func(*sessionpb.ServerSample) {
+		return func(w *sessionpb.ServerSample) { setMetric(result.ServerMetrics, w.Usage.Values, metric, value) }
 	}
-	backend := func(figure string, value int64) func(*sessionpb.ServerSample) {
+	backend := func(metric string, value int64) func(*sessionpb.ServerSample) {
 		return func(w *sessionpb.ServerSample) {
-			setFigure(result.ServerFigures, w.Backends[1].Usage.Values, figure, value)
+			setMetric(result.ServerMetrics, w.Backends[1].Usage.Values, metric, value)
 		}
 	}
 	name := func(name string) func(*sessionpb.ServerSample) {
@@ -110,10 +110,10 @@ func TestServerSampleFromWireRefuses(t *testing.T) {
 		"a dash at the end":      {name("tomcat-"), "the name"},
 		"the server's name":      {name("server"), "the name"},
 		"a name twice":           {name("tomcat-0"), "the name"},
-		"no figures":             {func(w *sessionpb.ServerSample) { w.Backends[1].Usage = nil }, "container tomcat-1: no figures"},
+		"no metrics":             {func(w *sessionpb.ServerSample) { w.Backends[1].Usage = nil }, "container tomcat-1: no metrics"},
 		"nothing":                {func(w *sessionpb.ServerSample) { w.Backends[1] = nil }, "the name"},
-		"nothing of the server":  {func(w *sessionpb.ServerSample) { w.Usage = nil }, "server sample: no figures"},
-		"a thousand figures":     {func(w *sessionpb.ServerSample) { w.Backends[1].Usage.Values = make([]int64, 1000) }, "1000 figures"},
+		"nothing of the server":  {func(w *sessionpb.ServerSample) { w.Usage = nil }, "server sample: no metrics"},
+		"a thousand metrics":     {func(w *sessionpb.ServerSample) { w.Backends[1].Usage.Values = make([]int64, 1000) }, "1000 metrics"},
 		"negative CPU time":      {backend("systemCPUMicroseconds", -1), "container tomcat-1: systemCPUMicroseconds must be"},
 		"endless CPU time":       {backend("userCPUMicroseconds", math.MaxInt64), "container tomcat-1: userCPUMicroseconds must be"},
 		"negative memory":        {backend("residentBytes", -1), "residentBytes must be"},
@@ -123,7 +123,7 @@ func TestServerSampleFromWireRefuses(t *testing.T) {
 		"the server's bytes":     {server("bytesSent", math.MinInt64), "bytesSent must be"},
 		"throttled for how long": {server("throttledMicroseconds", -2), "throttledMicroseconds must be"},
 		"endless steal time":     {func(w *sessionpb.ServerSample) { w.Node = []int64{1, 2, 3, math.MaxInt64} }, "server sample: node usage: stealMicroseconds must be"},
-		"a thousand of the node": {func(w *sessionpb.ServerSample) { w.Node = make([]int64, 1000) }, "1000 figures"},
+		"a thousand of the node": {func(w *sessionpb.ServerSample) { w.Node = make([]int64, 1000) }, "1000 metrics"},
 	}
 	for what, test := range tests {
 		t.Run(what, func(t *testing.T) {
@@ -137,15 +137,15 @@ func TestServerSampleFromWireRefuses(t *testing.T) {
 	}
 	w := ServerSampleToWire(serverSample(1))
 	for _, name := range []string{"threads", "descriptors", "throttledMicroseconds"} {
-		setFigure(result.ServerFigures, w.Usage.Values, name, -1)
-		setFigure(result.ServerFigures, w.Backends[0].Usage.Values, name, -1)
+		setMetric(result.ServerMetrics, w.Usage.Values, name, -1)
+		setMetric(result.ServerMetrics, w.Backends[0].Usage.Values, name, -1)
 	}
 	if _, err := ServerSampleFromWire(w); err != nil {
 		t.Errorf("what isn't known is refused: %v", err)
 	}
 }
 
-// setFigure sets the value of a figure by its name.
-func setFigure[T any](table result.Table[T], values []int64, name string, value int64) {
-	values[slices.IndexFunc(table, func(f result.Figure[T]) bool { return f.Name == name })] = value
+// setMetric sets the value of a metric by its name.
+func setMetric[T any](table result.Table[T], values []int64, name string, value int64) {
+	values[slices.IndexFunc(table, func(f result.Metric[T]) bool { return f.Name == name })] = value
 }

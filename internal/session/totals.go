@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxScriptBytes bounds a client's figures of a k6 script.
+	// maxScriptBytes bounds a client's metrics of a k6 script.
 	maxScriptBytes = 3 << 20
 	// maxRequests bounds the requests of one message and the durations of one phase, so that sums of
 	// messages can't overflow.
@@ -22,7 +22,7 @@ const (
 	maxLevelSeconds = 1 << 20
 )
 
-// EncodeTotals returns a client's final figures as they are sent.
+// EncodeTotals returns a client's final metrics as they are sent.
 func EncodeTotals(t *result.Totals) ([]byte, error) {
 	if t.Script != nil {
 		script, err := Encode(t.Script)
@@ -36,13 +36,13 @@ func EncodeTotals(t *result.Totals) ([]byte, error) {
 	return Encode(t)
 }
 
-// DecodeTotals decodes a client's final figures. It returns an error for figures that cannot be, or that contradict each
+// DecodeTotals decodes a client's final metrics. It returns an error for metrics that cannot be, or that contradict each
 // other.
 func DecodeTotals(data []byte) (*result.Totals, error) {
 	return decode("totals", data, MaxMessageBytes, checkTotals)
 }
 
-// checkTotals also limits what only describes the figures.
+// checkTotals also limits what only describes the metrics.
 func checkTotals(t *result.Totals) error {
 	var errs []error
 	if t.Tool == nil {
@@ -53,11 +53,11 @@ func checkTotals(t *result.Totals) error {
 		}
 		errs = append(errs, checkCounts(&t.Counts), t.Tool.Check())
 	}
-	if err := result.ClientFigures.Check(&t.Usage); err != nil {
+	if err := result.ClientMetrics.Check(&t.Usage); err != nil {
 		errs = append(errs, fmt.Errorf("client usage: %w", err))
 	}
 	if t.NodeUsage != nil {
-		errs = append(errs, result.NodeFigures.Check(t.NodeUsage))
+		errs = append(errs, result.NodeMetrics.Check(t.NodeUsage))
 	}
 	if t.Arrivals != nil {
 		errs = append(errs, checkArrivals(t.Arrivals, &t.Counts))
@@ -73,7 +73,7 @@ func checkTotals(t *result.Totals) error {
 	return errors.Join(errs...)
 }
 
-// checkMeasure returns an error for figures that contradict each other.
+// checkMeasure returns an error for metrics that contradict each other.
 func checkMeasure(m *result.Measure) error {
 	if err := checkCounts(&m.Counts); err != nil {
 		return err
@@ -110,7 +110,7 @@ func checkCounts(c *result.Counts) error {
 
 // checkArrivals returns an error for arrivals that don't match the counts.
 func checkArrivals(a *result.Arrivals, counts *result.Counts) error {
-	if err := result.ArrivalFigures.Check(a); err != nil {
+	if err := result.ArrivalMetrics.Check(a); err != nil {
 		return fmt.Errorf("arrivals: %w", err)
 	}
 	if a.Due < counts.Dropped || a.Due > maxDue {
@@ -119,7 +119,7 @@ func checkArrivals(a *result.Arrivals, counts *result.Counts) error {
 	return nil
 }
 
-// checkLevels returns an error for the figures of levels, or of steps between them, that cannot be. It limits their CPU
+// checkLevels returns an error for the metrics of levels, or of steps between them, that cannot be. It limits their CPU
 // times and lengths.
 func checkLevels(levels []result.LevelTotals) error {
 	if len(levels) > MaxLevels {

@@ -38,7 +38,7 @@ func read(runtime runtimeSample) Sample {
 // Since returns the usage between an earlier sample and this one.
 func (s Sample) Since(earlier Sample) result.ClientUsage {
 	u := s.used
-	result.ClientFigures.Since(&u, &earlier.used)
+	result.ClientMetrics.Since(&u, &earlier.used)
 	latency, pause := since(s.runtime.latency, earlier.runtime.latency), since(s.runtime.pause, earlier.runtime.pause)
 	u.SchedulingLatencyP99 = upperPercentile(latency, 99)
 	u.GCPause, u.GCPauseMax = sum(pause)
@@ -52,6 +52,6 @@ func (s Sample) NodeSince(earlier Sample) *result.NodeUsage {
 		return nil
 	}
 	u := *s.node
-	result.NodeFigures.Since(&u, earlier.node)
+	result.NodeMetrics.Since(&u, earlier.node)
 	return &u
 }

@@ -101,9 +101,9 @@ func (m *mapper) schemaOf(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[result.Percentiles]():
 		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}
 	case reflect.TypeFor[result.Used]():
-		return figures(m, result.ServerFigures)
+		return figures(m, result.ServerMetrics)
 	case reflect.TypeFor[result.NodeUsage]():
-		return figures(m, result.NodeFigures)
+		return figures(m, result.NodeMetrics)
 	case reflect.TypeFor[v1alpha1.BenchmarkSpec]():
 		return &jsonschema.Schema{Type: "object", Description: "spec of the Benchmark, as its CustomResourceDefinition describes it"}
 	case reflect.TypeFor[metav1.Time]():

@@ -12,7 +12,7 @@ import (
 )
 
 // TestManagerAway kills the manager for half an hour of a client's measurement. The
-// client merges seconds meanwhile. The next manager receives all figures.
+// client merges seconds meanwhile. The next manager receives all metrics.
 func TestManagerAway(t *testing.T) {
 	const length, requests = 1800, 200
 	b := newBench(t)

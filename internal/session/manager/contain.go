@@ -37,7 +37,7 @@ func contained[T any](s *Server, r *run, f func() T) (value T) {
 	return f()
 }
 
-// drop rejects all pods and drops the figures that they have sent.
+// drop rejects all pods and drops the metrics that they have sent.
 func (r *run) drop(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -207,7 +207,7 @@ func TestChangesAreAnnouncedOnce(t *testing.T) {
 	}
 }
 
-// TestPanicsOfReadings damages the figures of a run, so that the controller's call panics. The run
+// TestPanicsOfReadings damages the metrics of a run, so that the controller's call panics. The run
 // fails with the reason.
 func TestPanicsOfReadings(t *testing.T) {
 	s := New(identify, func(string) {}, logr.Discard())

@@ -9,7 +9,7 @@
 //	orders.go                        what pods are sent
 //	script.go                        both, for k6 scripts
 //	run.go, contain.go               the state of a run, and what a panic leaves of it
-//	series.go, samples.go, usage.go  its figures by seconds: of clients, of one source, of containers
+//	series.go, samples.go, usage.go  its metrics by seconds: of clients, of one source, of containers
 //	manager.go, observation.go       what controllers set and read
 //	changes.go, statistics.go        which runs have changed, and numbers of sessions
 package manager

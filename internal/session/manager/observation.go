@@ -63,7 +63,7 @@ type progress struct {
 	newest int64
 }
 
-// add adds the figures of one client in one second or several.
+// add adds the metrics of one client in one second or several.
 func (p *progress) add(second *result.ClientSecond, seconds int64) {
 	p.Requests = result.Plus(p.Requests, second.Requests)
 	p.Errors = result.Plus(p.Errors, second.Errors.Total())

@@ -15,12 +15,12 @@ const (
 	maxSampleDelay = 200_000
 )
 
-// samples holds usage samples of one source, oldest first. Figures that are summed are cumulative:
+// samples holds usage samples of one source, oldest first. Metrics that are summed are cumulative:
 // each sample has their values up to its time.
 type samples[T any] struct {
 	table  result.Table[T]
 	points []point[T]
-	// start is the beginning of the measurement, 0 before that. since are the figures since then, of
+	// start is the beginning of the measurement, 0 before that. since are the metrics since then, of
 	// which those that are summed are not used; nil without a sample.
 	start int64
 	since *T
@@ -29,17 +29,17 @@ type samples[T any] struct {
 // point is a sample at a time.
 type point[T any] struct {
 	at      int64
-	figures T
+	metrics T
 }
 
 // add adds a sample. It drops one that isn't newer than the last: the agent's clock was corrected in
 // between.
-func (s *samples[T]) add(at int64, figures T) {
+func (s *samples[T]) add(at int64, metrics T) {
 	if n := len(s.points); n > 0 && at <= s.points[n-1].at {
 		return
 	}
-	s.points = append(s.points, point[T]{at, figures})
-	s.extend(at, &figures)
+	s.points = append(s.points, point[T]{at, metrics})
+	s.extend(at, &metrics)
 	if len(s.points) > maxPoints {
 		s.halve()
 	}
@@ -49,27 +49,27 @@ func (s *samples[T]) add(at int64, figures T) {
 func (s *samples[T]) setStart(at int64) {
 	s.start, s.since = at, nil
 	for i := range s.points {
-		s.extend(s.points[i].at, &s.points[i].figures)
+		s.extend(s.points[i].at, &s.points[i].metrics)
 	}
 }
 
 // extend adds a sample to those since the beginning of the measurement.
-func (s *samples[T]) extend(at int64, figures *T) {
+func (s *samples[T]) extend(at int64, metrics *T) {
 	switch {
 	case s.start == 0 || at <= s.start+maxSampleDelay:
 	case s.since == nil:
-		first := *figures
+		first := *metrics
 		s.since = &first
 	default:
-		s.join(s.since, s.since, figures)
+		s.join(s.since, s.since, metrics)
 	}
 }
 
-// join sets the figures of into that aren't summed to those of an earlier and a later sample together.
+// join sets the metrics of into that aren't summed to those of an earlier and a later sample together.
 func (s *samples[T]) join(into, earlier, later *T) {
 	for f := range s.table {
-		if figure := &s.table[f]; figure.Merging != result.Sum {
-			*figure.Of(into) = figure.Joined(*figure.Of(earlier), *figure.Of(later))
+		if metric := &s.table[f]; metric.Merging != result.Sum {
+			*metric.Of(into) = metric.Joined(*metric.Of(earlier), *metric.Of(later))
 		}
 	}
 }
@@ -80,14 +80,14 @@ func (s *samples[T]) halve() {
 	for i := 0; i < len(s.points); i += 2 {
 		kept := s.points[i]
 		if i > 0 {
-			s.join(&kept.figures, &s.points[i-1].figures, &kept.figures)
+			s.join(&kept.metrics, &s.points[i-1].metrics, &kept.metrics)
 		}
 		half = append(half, kept)
 	}
 	s.points = half
 }
 
-// between returns the figures of the span between two times, as result.Table.Since does. It
+// between returns the metrics of the span between two times, as result.Table.Since does. It
 // interpolates what is summed between two samples. Of gauges it returns the last value, or the extreme
 // one, of the samples that were due within the span. ok is false if there are no samples
 // around it.
@@ -106,7 +106,7 @@ func (s *samples[T]) between(from, to int64) (span T, ok bool) {
 	return s.span(max(from, s.points[0].at), to, start, end), true
 }
 
-// total returns the figures since the beginning of the measurement, or since the first sample if that is
+// total returns the metrics since the beginning of the measurement, or since the first sample if that is
 // later. ok is false before it, and without samples.
 func (s *samples[T]) total() (span T, ok bool) {
 	last := len(s.points) - 1
@@ -115,7 +115,7 @@ func (s *samples[T]) total() (span T, ok bool) {
 	}
 	next, _ := s.search(s.start, 0)
 	begin := s.at(max(s.start, s.points[0].at), next)
-	span = s.points[last].figures
+	span = s.points[last].metrics
 	s.table.Since(&span, &begin)
 	if s.since != nil {
 		s.join(&span, s.since, s.since)
@@ -123,7 +123,7 @@ func (s *samples[T]) total() (span T, ok bool) {
 	return span, true
 }
 
-// span returns the figures of a span, given the first samples at or after its bounds.
+// span returns the metrics of a span, given the first samples at or after its bounds.
 func (s *samples[T]) span(from, to int64, start, end int) (span T) {
 	begin := s.at(from, start)
 	span = s.at(to, end)
@@ -135,34 +135,34 @@ func (s *samples[T]) span(from, to int64, start, end int) (span T) {
 		last--
 	}
 	last = max(last, 0)
-	gauges := s.points[min(first, last)].figures
+	gauges := s.points[min(first, last)].metrics
 	for i := first + 1; i <= last; i++ {
-		s.join(&gauges, &gauges, &s.points[i].figures)
+		s.join(&gauges, &gauges, &s.points[i].metrics)
 	}
 	s.join(&span, &gauges, &gauges)
 	return span
 }
 
-// at returns the figures at a time, given the first sample at or after it.
+// at returns the metrics at a time, given the first sample at or after it.
 func (s *samples[T]) at(at int64, next int) T {
-	figures := s.points[next].figures
+	metrics := s.points[next].metrics
 	if next == 0 || s.points[next].at == at {
-		return figures
+		return metrics
 	}
 	a, b := &s.points[next-1], &s.points[next]
 	share := float64(at-a.at) / float64(b.at-a.at)
 	for f := range s.table {
-		figure := &s.table[f]
-		value, before := figure.Of(&figures), *figure.Of(&a.figures)
+		metric := &s.table[f]
+		value, before := metric.Of(&metrics), *metric.Of(&a.metrics)
 		switch {
-		case figure.Merging != result.Sum:
-		case figure.Optional && (before == result.Unknown || *value == result.Unknown):
+		case metric.Merging != result.Sum:
+		case metric.Optional && (before == result.Unknown || *value == result.Unknown):
 			*value = result.Unknown
 		default:
 			*value = before + int64(share*float64(*value-before))
 		}
 	}
-	return figures
+	return metrics
 }
 
 // search returns the index of the first sample at or after a time. It returns false if all are before

@@ -47,7 +47,7 @@ func (s *series) fits(second, seconds int64) bool {
 	return seconds <= s.width && second/s.width < seriesLength
 }
 
-// add adds the figures of one client in one second or several. If they belong to
+// add adds the metrics of one client in one second or several. If they belong to
 // more than one entry, the first gets all of them.
 func (s *series) add(second *result.ClientSecond, seconds int64) {
 	for !s.fits(second.Second, seconds) {
@@ -98,7 +98,7 @@ func (s *series) seconds() []result.Second {
 	return all
 }
 
-// second returns the figures of an entry, but not which seconds it has.
+// second returns the metrics of an entry, but not which seconds it has.
 func (e *entry) second() (second result.Second) {
 	second.SetUsage(e.Usage)
 	second.ClientNode = e.Node
@@ -138,7 +138,7 @@ func (r *run) targetUsage(from, to int64) result.TargetUsage {
 	return result.TargetUsage{Server: s.Server, Backends: s.Backends, Node: s.Node}
 }
 
-// setTarget sets the target's figures in the seconds of the measurement from from to to. r.mu must be held.
+// setTarget sets the target's metrics in the seconds of the measurement from from to to. r.mu must be held.
 func (r *run) setTarget(s *result.Second, from, to int64) {
 	start := r.starts[sessionpb.Stage_STAGE_MEASUREMENT]
 	from, to = start+from*1_000_000, start+to*1_000_000
@@ -165,14 +165,14 @@ func (r *run) passedSeconds(clients int) []result.Second {
 	return slices.DeleteFunc(all, func(s result.Second) bool { return s.Second+s.Seconds > before })
 }
 
-// seconds returns the series with the target's figures.
+// seconds returns the series with the target's metrics.
 func (r *run) seconds() []result.Second {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.withTarget(r.series.seconds())
 }
 
-// withTarget adds the target's figures to seconds. r.mu must be held.
+// withTarget adds the target's metrics to seconds. r.mu must be held.
 func (r *run) withTarget(all []result.Second) []result.Second {
 	for i := range all {
 		s := &all[i]

@@ -18,11 +18,11 @@ type usage struct {
 }
 
 func newUsage(start int64) *usage {
-	return &usage{start: start, samples: samples[result.ServerUsage]{table: result.ServerFigures, start: start}}
+	return &usage{start: start, samples: samples[result.ServerUsage]{table: result.ServerMetrics, start: start}}
 }
 
 func newNodeSamples() samples[result.NodeUsage] {
-	return samples[result.NodeUsage]{table: result.NodeFigures}
+	return samples[result.NodeUsage]{table: result.NodeMetrics}
 }
 
 // addSample adds a usage sample of all containers. It reports whether one of them

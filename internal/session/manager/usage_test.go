@@ -54,15 +54,15 @@ func TestContainersOfTheTarget(t *testing.T) {
 	if server.Begin.At != at || server.End.BytesSent != 9 || server.PeakCPUPercent != 40 {
 		t.Errorf("server %+v", server)
 	}
-	figure := func(at, cpu, resident int64) result.ServerUsage {
+	metric := func(at, cpu, resident int64) result.ServerUsage {
 		return result.ServerUsage{At: at, SystemCPU: cpu, Resident: resident, CPUs: "2", AgentCPUs: "0"}
 	}
 	if diff := cmp.Diff([]result.Backend{
 		{Name: "cache", Server: result.Server{
-			Begin: figure(at+1_000_000, 300_000, 7), End: figure(at+2_000_000, 600_000, 7), PeakCPUPercent: 30, PeakResident: 7,
+			Begin: metric(at+1_000_000, 300_000, 7), End: metric(at+2_000_000, 600_000, 7), PeakCPUPercent: 30, PeakResident: 7,
 		}},
 		{Name: "tomcat", Server: result.Server{
-			Begin: figure(at, 100_000, 100), End: figure(at+2_000_000, 900_000, 102), PeakCPUPercent: 60, PeakResident: 102,
+			Begin: metric(at, 100_000, 100), End: metric(at+2_000_000, 900_000, 102), PeakCPUPercent: 60, PeakResident: 102,
 		}},
 	}, backends); diff != "" {
 		t.Errorf("backends (-want +got):\n%s", diff)
@@ -115,12 +115,12 @@ func TestNodeOfTheTarget(t *testing.T) {
 	if n := o.Agent.NodeUsage; n == nil || n.OtherCPU != 750_000 || n.RunQueue != 9 || n.Steal != result.Unknown || o.Agent.Governor != "performance" {
 		t.Errorf("%+v, governor %q", n, o.Agent.Governor)
 	}
-	type figures struct{ Other, Queue, Steal, ClientSteal, ClientQueue int64 }
-	var got []figures
+	type metrics struct{ Other, Queue, Steal, ClientSteal, ClientQueue int64 }
+	var got []metrics
 	for _, s := range b.Series("run") {
-		got = append(got, figures{s.Node.OtherCPU, s.Node.RunQueue, s.Node.Steal, s.ClientNode.Steal, s.ClientNode.RunQueue})
+		got = append(got, metrics{s.Node.OtherCPU, s.Node.RunQueue, s.Node.Steal, s.ClientNode.Steal, s.ClientNode.RunQueue})
 	}
-	if diff := cmp.Diff([]figures{{100_000, 3, -1, 20, 1}, {350_000, 9, -1, 22, 1}}, got); diff != "" {
+	if diff := cmp.Diff([]metrics{{100_000, 3, -1, 20, 1}, {350_000, 9, -1, 22, 1}}, got); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }

@@ -48,7 +48,7 @@ type wholeEntry struct {
 
 func newWhole() whole { return whole{length: wholeLength, widest: 1, level: 2} }
 
-// addMeasured adds the figures of one client in one second of the measurement or several. r.mu must be held.
+// addMeasured adds the metrics of one client in one second of the measurement or several. r.mu must be held.
 func (r *run) addMeasured(second *result.ClientSecond, seconds int64) {
 	w := &r.whole
 	if w.wanted && w.entries == nil && (r.series.width > 1 || !r.series.fits(second.Second, seconds)) {
@@ -81,7 +81,7 @@ func (e *entry) copied() entry {
 	return c
 }
 
-// add adds the figures of one client in one second or several. If they belong to more than one entry, the first gets all
+// add adds the metrics of one client in one second or several. If they belong to more than one entry, the first gets all
 // of them.
 func (w *whole) add(second *result.ClientSecond, seconds int64) {
 	width := int64(1)
@@ -194,7 +194,7 @@ func (w *whole) drop() {
 }
 
 // wholeSeconds returns the entries of the whole series, or of the series if that has not begun, with their histograms
-// and the target's figures. They don't change when the series does. Sessions go on while it is at work.
+// and the target's metrics. They don't change when the series does. Sessions go on while it is at work.
 func (r *run) wholeSeconds() []result.Second {
 	entries, all := r.wholeEntries()
 	for i, e := range entries {
@@ -207,7 +207,7 @@ func (r *run) wholeSeconds() []result.Second {
 	return all
 }
 
-// wholeEntries returns copies of the entries, and the target's figures in their seconds.
+// wholeEntries returns copies of the entries, and the target's metrics in their seconds.
 func (r *run) wholeEntries() ([]entry, []result.Second) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// TestWindow checks that the figures are those of exactly the seconds that all clients have sent and the window before
+// TestWindow checks that the metrics are those of exactly the seconds that all clients have sent and the window before
 // hasn't, also when the entries of the series become longer in between and when a client is behind.
 func TestWindow(t *testing.T) {
 	s := New(nil, func(string) {}, logr.Discard())

@@ -224,7 +224,7 @@ func TestKeptMergesOnlyWhatIsAlike(t *testing.T) {
 }
 
 // TestKeptSamplesOfContainers checks that a merged usage sample has the containers of
-// the later one, whose figures include those of the earlier.
+// the later one, whose metrics include those of the earlier.
 func TestKeptSamplesOfContainers(t *testing.T) {
 	k := kept{limit: 1 << 20}
 	for i := range int64(3) {

@@ -195,7 +195,7 @@ func (s *Session) SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ClientSample{ClientSample: encoded}})
 }
 
-// SendTotals sends a client's final figures.
+// SendTotals sends a client's final metrics.
 func (s *Session) SendTotals(totals *result.Totals) {
 	data, err := session.EncodeTotals(totals)
 	if err != nil {

@@ -1599,9 +1599,9 @@ type ClientSample struct {
 	Errors []int64 `protobuf:"varint,5,rep,packed,name=errors,proto3" json:"errors,omitempty"`
 	// total has the total times, and is omitted if there are none.
 	Total *Histogram `protobuf:"bytes,6,opt,name=total,proto3" json:"total,omitempty"`
-	// usage is by result.ClientFigures.
+	// usage is by result.ClientMetrics.
 	Usage []int64 `protobuf:"varint,7,rep,packed,name=usage,proto3" json:"usage,omitempty"`
-	// node is by result.NodeFigures, and empty if nothing is known.
+	// node is by result.NodeMetrics, and empty if nothing is known.
 	Node []int64 `protobuf:"varint,8,rep,packed,name=node,proto3" json:"node,omitempty"`
 	// phases has three values for each result.Phase: the number of durations, their
 	// sum and the longest.
@@ -1778,7 +1778,7 @@ type ServerSample struct {
 	Requested bool `protobuf:"varint,4,opt,name=requested,proto3" json:"requested,omitempty"`
 	// backends are the containers behind the server, sampled at the same time.
 	Backends []*BackendUsage `protobuf:"bytes,5,rep,name=backends,proto3" json:"backends,omitempty"`
-	// node is by result.NodeFigures, and empty if nothing is known.
+	// node is by result.NodeMetrics, and empty if nothing is known.
 	Node []int64 `protobuf:"varint,6,rep,packed,name=node,proto3" json:"node,omitempty"`
 	// governor is the frequency governor of the target's CPUs, empty if it is
 	// unknown.
@@ -1869,7 +1869,7 @@ func (x *ServerSample) GetGovernor() string {
 // ServerUsage is the usage of the processes of a container of the target's pod.
 type ServerUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// values are by result.ServerFigures.
+	// values are by result.ServerMetrics.
 	Values []int64 `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
 	// cpus lists the CPUs that they may run on.
 	Cpus string `protobuf:"bytes,2,opt,name=cpus,proto3" json:"cpus,omitempty"`
@@ -1936,7 +1936,7 @@ type BackendUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// name is the container's name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// usage is without the figures of the whole pod.
+	// usage is without the metrics of the whole pod.
 	Usage         *ServerUsage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

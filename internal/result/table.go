@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Unit is the unit of a figure.
+// Unit is the unit of a metric.
 type Unit string
 
 // The units. Number is for counts, Bytes for amounts of data, Memory for bytes of memory.
@@ -20,7 +20,7 @@ const (
 	Microseconds Unit = "microseconds"
 )
 
-// How a figure of several clients, containers or spans of time becomes one. Sum is for figures that
+// How a metric of several clients, containers or spans of time becomes one. Sum is for metrics that
 // only grow, so that the value of a span of time is the difference between its end and its start.
 const (
 	Sum  = "sum"
@@ -30,19 +30,19 @@ const (
 )
 
 const (
-	// Unknown is the value of an optional figure that could not be read.
+	// Unknown is the value of an optional metric that could not be read.
 	Unknown = -1
-	// maxFigure bounds every figure that comes from elsewhere, so that differences
+	// maxMetric bounds every metric that comes from elsewhere, so that differences
 	// and sums of thousands of them cannot overflow.
-	maxFigure = 1 << 52
-	// maxFigures bounds the values of one table, and is far more than any has.
-	maxFigures = 256
+	maxMetric = 1 << 52
+	// maxMetrics bounds the values of one table, and is far more than any has.
+	maxMetrics = 256
 )
 
-// Figure is one whole number among the figures T: a line of a Table. A field of T
+// Metric is one integer among the metrics T: a line of a Table. A field of T
 // with the tag help is one.
-type Figure[T any] struct {
-	// Name is the figure's name in JSON. The tag unit sets its Unit, unless the name
+type Metric[T any] struct {
+	// Name is the metric's name in JSON. The tag unit sets its Unit, unless the name
 	// ends with Microseconds. The tag merging sets Merging to Max, Min or Last.
 	Name    string
 	Unit    Unit
@@ -50,11 +50,11 @@ type Figure[T any] struct {
 	// Optional reports whether the value may be Unknown. PodWide reports whether it is
 	// that of the whole pod, and therefore recorded with its server alone.
 	Optional, PodWide bool
-	// Label names the figure's line in text reports. Figures with the same label share a
-	// line, in which Part says what each is. Reports omit figures without a label, or
+	// Label names the metric's line in text reports. Metrics with the same label share a
+	// line, in which Part says what each is. Reports omit metrics without a label, or
 	// have code of their own for them.
 	Label, Part string
-	// Column is the heading of the figure's column in text tables, CSV that in tables as
+	// Column is the heading of the metric's column in text tables, CSV that in tables as
 	// CSV; empty for no column.
 	Column, CSV string
 	// Help says what the value is.
@@ -63,15 +63,15 @@ type Figure[T any] struct {
 	field int
 }
 
-// Of returns the figure's field.
-func (f *Figure[T]) Of(figures *T) *int64 {
-	return reflect.ValueOf(figures).Elem().Field(f.field).Addr().Interface().(*int64)
+// Of returns the metric's field.
+func (f *Metric[T]) Of(metrics *T) *int64 {
+	return reflect.ValueOf(metrics).Elem().Field(f.field).Addr().Interface().(*int64)
 }
 
-// Table has a line for each of the figures T. Conversion, merging, checks and reports loop over it,
-// so that a new figure is one line: a field with its tags. A figure's place is its number in
+// Table has a line for each of the metrics T. Conversion, merging, checks and reports loop over it,
+// so that a new metric is one line: a field with its tags. A metric's place is its number in
 // messages between versions: append, and never reorder or remove.
-type Table[T any] []Figure[T]
+type Table[T any] []Metric[T]
 
 func tableOf[T any]() Table[T] {
 	var table Table[T]
@@ -85,7 +85,7 @@ func tableOf[T any]() Table[T] {
 		if strings.HasSuffix(name, "Microseconds") {
 			unit = Microseconds
 		}
-		table = append(table, Figure[T]{
+		table = append(table, Metric[T]{
 			Name: name, Unit: unit, Merging: cmp.Or(tag.Get("merging"), Sum), Optional: tag.Get("optional") != "", PodWide: tag.Get("pod") != "",
 			Label: tag.Get("label"), Part: tag.Get("part"), Column: tag.Get("column"), CSV: tag.Get("csv"), Help: tag.Get("help"), field: field.Index[0],
 		})
@@ -94,7 +94,7 @@ func tableOf[T any]() Table[T] {
 }
 
 // Joined returns the value for two spans of time, or of two clients or containers, given that of each.
-func (f *Figure[T]) Joined(earlier, later int64) int64 {
+func (f *Metric[T]) Joined(earlier, later int64) int64 {
 	switch {
 	case f.Optional && (earlier == Unknown || later == Unknown):
 		return Unknown
@@ -108,7 +108,7 @@ func (f *Figure[T]) Joined(earlier, later int64) int64 {
 	return later
 }
 
-// Merge merges other figures into these.
+// Merge merges other metrics into these.
 func (t Table[T]) Merge(into, other *T) {
 	for i := range t {
 		value := t[i].Of(into)
@@ -116,7 +116,7 @@ func (t Table[T]) Merge(into, other *T) {
 	}
 }
 
-// Plus returns the sum of two figures. If it doesn't fit, Plus returns the largest number.
+// Plus returns the sum of two metrics. If it doesn't fit, Plus returns the largest number.
 func Plus(a, b int64) int64 {
 	if b > 0 && a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -124,7 +124,7 @@ func Plus(a, b int64) int64 {
 	return a + b
 }
 
-// Since turns the figures at the end of a span of time into those of the span,
+// Since turns the metrics at the end of a span of time into those of the span,
 // given those at its start.
 func (t Table[T]) Since(end, start *T) {
 	for i := range t {
@@ -140,24 +140,24 @@ func (t Table[T]) Since(end, start *T) {
 	}
 }
 
-// Values returns the values in the order of the table, or nil for no figures.
-func (t Table[T]) Values(figures *T) []int64 {
-	if figures == nil {
+// Values returns the values in the order of the table, or nil for no metrics.
+func (t Table[T]) Values(metrics *T) []int64 {
+	if metrics == nil {
 		return nil
 	}
 	values := make([]int64, len(t))
 	for i := range t {
-		values[i] = *t[i].Of(figures)
+		values[i] = *t[i].Of(metrics)
 	}
 	return values
 }
 
-// Set is the inverse of Values. Values of figures that the table doesn't have are ignored: they
+// Set is the inverse of Values. Values of metrics that the table doesn't have are ignored: they
 // come from a later version. Missing ones, which an earlier version didn't have, are unknown if
 // they may be, else 0. It returns an error for values that cannot be.
-func (t Table[T]) Set(figures *T, values []int64) error {
-	if len(values) > maxFigures {
-		return fmt.Errorf("%d figures, must be at most %d", len(values), maxFigures)
+func (t Table[T]) Set(metrics *T, values []int64) error {
+	if len(values) > maxMetrics {
+		return fmt.Errorf("%d metrics, must be at most %d", len(values), maxMetrics)
 	}
 	for i := range t {
 		f := &t[i]
@@ -168,37 +168,37 @@ func (t Table[T]) Set(figures *T, values []int64) error {
 		if i < len(values) {
 			value = values[i]
 		}
-		if value < lowest || value > maxFigure {
-			return fmt.Errorf("%s must be from %d to %d, not %d", f.Name, lowest, int64(maxFigure), value)
+		if value < lowest || value > maxMetric {
+			return fmt.Errorf("%s must be from %d to %d, not %d", f.Name, lowest, int64(maxMetric), value)
 		}
-		*f.Of(figures) = value
+		*f.Of(metrics) = value
 	}
 	return nil
 }
 
 // Check returns an error for values that Set rejects.
-func (t Table[T]) Check(figures *T) error {
+func (t Table[T]) Check(metrics *T) error {
 	var checked T
-	return t.Set(&checked, t.Values(figures))
+	return t.Set(&checked, t.Values(metrics))
 }
 
-// known returns the figures that are not Unknown by their names.
-func (t Table[T]) known(figures *T) map[string]int64 {
+// known returns the metrics that are not Unknown by their names.
+func (t Table[T]) known(metrics *T) map[string]int64 {
 	known := make(map[string]int64, len(t))
 	for i := range t {
 		f := &t[i]
-		if value := *f.Of(figures); !f.Optional || value != Unknown {
+		if value := *f.Of(metrics); !f.Optional || value != Unknown {
 			known[f.Name] = value
 		}
 	}
 	return known
 }
 
-// unmarshal reads the JSON of known figures. Missing ones are unknown if they may be, else 0.
-func (t Table[T]) unmarshal(figures *T, data []byte) error {
+// unmarshal reads the JSON of known metrics. Missing ones are unknown if they may be, else 0.
+func (t Table[T]) unmarshal(metrics *T, data []byte) error {
 	var known map[string]int64
 	if err := json.Unmarshal(data, &known); err != nil {
-		return fmt.Errorf("decode figures: %w", err)
+		return fmt.Errorf("decode metrics: %w", err)
 	}
 	for i := range t {
 		f := &t[i]
@@ -206,7 +206,7 @@ func (t Table[T]) unmarshal(figures *T, data []byte) error {
 		if !ok && f.Optional {
 			value = Unknown
 		}
-		*f.Of(figures) = value
+		*f.Of(metrics) = value
 	}
 	return nil
 }

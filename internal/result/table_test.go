@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// names are the figures of the tables in their order, which is that of their values in
+// names are the metrics of the tables in their order, which is that of their values in
 // messages. The lists may only grow at their ends.
 var names = map[string][]string{
 	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer", "pages", "failedPages", "rounds", "failedRounds"},
@@ -38,7 +38,7 @@ var names = map[string][]string{
 	"Arrivals": {"due", "plannedMicroseconds", "startedMicroseconds"},
 }
 
-// TestPlus adds figures whose sum doesn't fit.
+// TestPlus adds metrics whose sum doesn't fit.
 func TestPlus(t *testing.T) {
 	for _, test := range []struct{ a, b, want int64 }{
 		{1, 2, 3}, {math.MaxInt64, 1, math.MaxInt64}, {1 << 62, 1 << 62, math.MaxInt64}, {math.MaxInt64, 0, math.MaxInt64},
@@ -57,24 +57,24 @@ func TestPlus(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	checkTable(t, Counters)
-	checkTable(t, ClientFigures)
-	checkTable(t, ServerFigures, "atMicroseconds")
-	checkTable(t, NodeFigures)
-	checkTable(t, ArrivalFigures)
-	checkTable(t, SecondFigures, "second", "seconds", "p50Microseconds", "p90Microseconds", "p99Microseconds")
+	checkTable(t, ClientMetrics)
+	checkTable(t, ServerMetrics, "atMicroseconds")
+	checkTable(t, NodeMetrics)
+	checkTable(t, ArrivalMetrics)
+	checkTable(t, SecondMetrics, "second", "seconds", "p50Microseconds", "p90Microseconds", "p99Microseconds")
 }
 
 // checkTable checks that a table has each whole number of a T except those of but, with
 // its name in JSON and at an unchanged place.
 func checkTable[T any](t *testing.T, table Table[T], but ...string) {
 	t.Helper()
-	var figures T
-	v := reflect.ValueOf(&figures).Elem()
+	var metrics T
+	v := reflect.ValueOf(&metrics).Elem()
 	lines := map[string]*int64{}
 	var order []string
 	for i := range table {
 		f := &table[i]
-		lines[f.Name] = f.Of(&figures)
+		lines[f.Name] = f.Of(&metrics)
 		order = append(order, f.Name)
 		if f.Part != "" && f.Label == "" || !slices.Contains([]string{Sum, Max, Min, Last}, f.Merging) || !slices.Contains([]Unit{Number, Bytes, Memory, Microseconds}, f.Unit) {
 			t.Errorf("%s: %+v", v.Type(), *f)
@@ -82,7 +82,7 @@ func checkTable[T any](t *testing.T, table Table[T], but ...string) {
 	}
 	if places, kept := names[v.Type().Name()]; kept {
 		if diff := cmp.Diff(places, order); diff != "" {
-			t.Errorf("%s: the places of figures have changed (-want +got):\n%s", v.Type(), diff)
+			t.Errorf("%s: the places of metrics have changed (-want +got):\n%s", v.Type(), diff)
 		}
 	}
 	fields := 0
@@ -143,8 +143,8 @@ func TestSet(t *testing.T) {
 		{nil, pair{0, 0, 0, -1}, ""},
 		{[]int64{-1}, pair{}, "grows must be from 0"},
 		{[]int64{1, 2, 3, -2}, pair{}, "optional must be from -1"},
-		{[]int64{maxFigure + 1}, pair{}, "grows must be"},
-		{make([]int64, maxFigures+1), pair{}, "257 figures"},
+		{[]int64{maxMetric + 1}, pair{}, "grows must be"},
+		{make([]int64, maxMetrics+1), pair{}, "257 metrics"},
 	} {
 		got := pair{9, 9, 9, 9}
 		err := pairs.Set(&got, test.values)
@@ -212,7 +212,7 @@ func TestNodeUsage(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil || got != *want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if unknown := sum.Add(nil); len(unknown.Missing()) != len(NodeFigures) {
+	if unknown := sum.Add(nil); len(unknown.Missing()) != len(NodeMetrics) {
 		t.Errorf("with nothing: %+v", unknown)
 	}
 	u := NodeUsage{CPUTime: 2_000_000, OtherCPU: 500_000, HardIRQ: 20_000, SoftIRQ: 80_000, Steal: Unknown}
