@@ -13,18 +13,18 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete
 
 // act applies the part of a plan that concerns the API server, up to the first refused object.
-func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) (*observed.Refusal, error) {
+func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) (*observed.Refusal, error) {
 	for i := range plan.Create {
 		if refusal, err := r.create(ctx, br, &plan.Create[i]); refusal != nil || err != nil {
 			return refusal, err
@@ -45,7 +45,7 @@ func (r *Reconciler) act(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *r
 
 // notify sends the part of a plan that concerns the run's pods. It runs after the status was
 // written: pods are released only when nothing can be lost.
-func (r *Reconciler) notify(br *v1alpha1.BenchmarkRun, plan *run.Plan) {
+func (r *Reconciler) notify(br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 	uid := string(br.UID)
 	if plan.Forget {
 		r.Sessions.Forget(uid)

@@ -12,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/bucket"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
 // attemptTimeout limits one attempt to store a whole result in a bucket, or to delete it from there.
@@ -73,7 +73,7 @@ func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 }
 
 // upload keeps an artifact until its whole result is stored, and begins an attempt if the plan says so.
-func (r *Reconciler) upload(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) {
+func (r *Reconciler) upload(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 	r.known.change(br.UID, func(s *runState) { s.unstored = plan.Upload })
 	if !plan.Attempt {
 		return

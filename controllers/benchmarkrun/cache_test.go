@@ -22,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -78,7 +79,7 @@ func TestTrimmedRunsAreCleanedUpAlike(t *testing.T) {
 				t.Fatal("nothing is planned")
 			}
 			var deletes [2][]string
-			for i, plan := range []run.Plan{want, got} {
+			for i, plan := range []step.Plan{want, got} {
 				for _, obj := range plan.Delete {
 					deletes[i] = append(deletes[i], obj.GetNamespace()+"/"+obj.GetName())
 				}

@@ -22,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -60,7 +61,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.release(ctx, br)
 	}
 	err = errors.Join(err, written)
-	if err == nil && plan.Finalizer != run.KeepFinalizer {
+	if err == nil && plan.Finalizer != step.KeepFinalizer {
 		err = r.changeFinalizer(ctx, br, plan) // before the first object is stored
 	}
 	if err == nil && plan.Upload != nil {
@@ -90,7 +91,7 @@ func (r *Reconciler) finalize(ctx context.Context, br *v1alpha1.BenchmarkRun) (c
 	if plan.Reclaim {
 		r.reclaim(ctx, br, observed.Reclaim.Object)
 	}
-	if plan.Finalizer == run.RemoveFinalizer {
+	if plan.Finalizer == step.RemoveFinalizer {
 		err := r.changeFinalizer(ctx, br, &plan)
 		if apierrors.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
@@ -108,7 +109,7 @@ func (r *Reconciler) finalize(ctx context.Context, br *v1alpha1.BenchmarkRun) (c
 
 // step plans the next step of a run, as far as it could be observed, and applies the plan. The
 // status that it returns says what failed.
-func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *observed.Run, err error) (*run.Plan, error) {
+func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *observed.Run, err error) (*step.Plan, error) {
 	now := r.Clock.Now()
 	if err != nil {
 		plan := run.Interrupted(br, observed, now, err)
@@ -133,7 +134,7 @@ func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observ
 // settle gives up the lane that is reserved for a run, unless the plan admits the run. After an admission
 // of which nobody knows whether it was written, the lane stays reserved until the next reconciliation of
 // the run. Then the next run of the lane is reconciled: it may have found it held.
-func (r *Reconciler) settle(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) {
+func (r *Reconciler) settle(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 	if !meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.ConditionAdmitted) {
 		r.release(ctx, br)
 	}
@@ -193,7 +194,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 // store creates the artifact that the written status announces, and writes the verdict. A manager
 // that is killed in between, or doesn't get the answer, leaves that to the next reconciliation, which
 // reads the artifact.
-func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *observed.Run, plan *run.Plan) (*run.Plan, error) {
+func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, observed *observed.Run, plan *step.Plan) (*step.Plan, error) {
 	refusal, err := r.create(ctx, br, &plan.Store.Creation)
 	if err == nil && refusal == nil && plan.Store.Object.GetUID() == "" {
 		err = fmt.Errorf("create the artifact: %w", errExists)
@@ -222,7 +223,7 @@ func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, obser
 // writeStatus writes the status if it changed, and then announces that by events and metrics. br has
 // it afterwards. A conflict means that the cache is behind: the newer version is reconciled when it
 // arrives.
-func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
+func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) error {
 	if equality.Semantic.DeepEqual(br.Status, plan.Status) {
 		return nil
 	}
@@ -242,7 +243,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, br *v1alpha1.BenchmarkRun,
 
 // writeFinished writes what may still change in the status of a finished run: which spec was observed,
 // and whether the cleanup goes on. The cache doesn't have the rest.
-func (r *Reconciler) writeFinished(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
+func (r *Reconciler) writeFinished(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) error {
 	live := &v1alpha1.BenchmarkRun{}
 	found, err := r.read(ctx, r.APIReader, client.ObjectKeyFromObject(br), live)
 	if err != nil || !found || live.UID != br.UID {

@@ -12,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/bucket"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=patch
@@ -63,10 +63,10 @@ func (r *Reconciler) reclaim(ctx context.Context, br *v1alpha1.BenchmarkRun, obj
 
 // changeFinalizer adds the finalizer of a run's objects, or removes it. Before it removes that of a run whose objects
 // stay, it says so: nothing else does once the run is gone.
-func (r *Reconciler) changeFinalizer(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *run.Plan) error {
+func (r *Reconciler) changeFinalizer(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) error {
 	before := br.DeepCopy()
 	changed := controllerutil.AddFinalizer
-	if plan.Finalizer == run.RemoveFinalizer {
+	if plan.Finalizer == step.RemoveFinalizer {
 		changed = controllerutil.RemoveFinalizer
 	}
 	if plan.Retained != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/run/collect"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -52,8 +53,8 @@ func TestDecideStoresTheWholeResultFirst(t *testing.T) {
 		"not begun":            {nil, true, false, 0, ""},
 		"under way":            {&observed.Upload{Running: true}, false, false, 0, ""},
 		"stored":               {&observed.Upload{At: now}, false, true, 0, ""},
-		"failed just now":      {&observed.Upload{Err: errors.New("no answer"), At: now}, false, false, archiveInterval + time.Millisecond, "no answer"},
-		"failed a while ago":   {&observed.Upload{Err: errors.New("no answer"), At: now.Add(-archiveInterval)}, true, false, time.Millisecond, "no answer"},
+		"failed just now":      {&observed.Upload{Err: errors.New("no answer"), At: now}, false, false, collect.ArchiveInterval + time.Millisecond, "no answer"},
+		"failed a while ago":   {&observed.Upload{Err: errors.New("no answer"), At: now.Add(-collect.ArchiveInterval)}, true, false, time.Millisecond, "no answer"},
 		"under way once again": {&observed.Upload{Running: true, Err: errors.New("no answer"), At: now}, false, false, 0, "no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,9 +88,9 @@ func TestDecideGivesABucketUp(t *testing.T) {
 		upload  observed.Upload
 		givesUp bool
 	}{
-		"just before the end":        {archiveTimeout - time.Second, observed.Upload{Err: errors.New("no answer"), At: now}, false},
-		"after the end":              {archiveTimeout, observed.Upload{Err: errors.New("no answer"), At: now}, true},
-		"during the last attempt":    {archiveTimeout, observed.Upload{Err: errors.New("no answer"), At: now, Running: true}, false},
+		"just before the end":        {collect.ArchiveTimeout - time.Second, observed.Upload{Err: errors.New("no answer"), At: now}, false},
+		"after the end":              {collect.ArchiveTimeout, observed.Upload{Err: errors.New("no answer"), At: now}, true},
+		"during the last attempt":    {collect.ArchiveTimeout, observed.Upload{Err: errors.New("no answer"), At: now, Running: true}, false},
 		"it failed once and for all": {0, observed.Upload{Err: errors.New("another object"), At: now, Final: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

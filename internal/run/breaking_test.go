@@ -11,8 +11,10 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/collect"
 	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -113,8 +115,11 @@ func TestStoppedResult(t *testing.T) {
 	})
 	s.o.Series = loaded(88)
 	s.o.Levels, s.o.Steps = observed.Levels(s.run, s.o.Sessions.Clients)
-	p := newPlanner(s.run, s.o, now)
-	r, err := p.merge()
+	e, err := collect.Evidence(step.NewPlanner(s.run, s.o, now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Merge()
 	if err != nil {
 		t.Fatal(err)
 	}

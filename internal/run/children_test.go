@@ -16,8 +16,10 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/ending"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -50,7 +52,7 @@ var (
 )
 
 // created describes the objects that a plan creates.
-func created(p Plan) []string {
+func created(p step.Plan) []string {
 	var all []string
 	for _, c := range p.Create {
 		text := strings.TrimPrefix(fmt.Sprintf("%T ", c.Object), "*") + c.Object.GetName()
@@ -193,7 +195,7 @@ func TestDecideDeletesChildrenInOrder(t *testing.T) {
 			if diff := cmp.Diff(test.want, names(p.Delete)); diff != "" {
 				t.Errorf("deletes (-want +got):\n%s", diff)
 			}
-			if again := p.RequeueAfter == deletionInterval; again != test.again {
+			if again := p.RequeueAfter == ending.DeletionInterval; again != test.again {
 				t.Errorf("the next reconciliation is after %s", p.RequeueAfter)
 			}
 		})

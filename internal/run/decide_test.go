@@ -16,11 +16,14 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/ending"
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/lane"
+	"github.com/assay-dev/assay/internal/run/load"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -29,7 +32,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 	tests := map[string]struct {
 		scene *scene
 		state string
-		check func(Plan) bool
+		check func(step.Plan) bool
 	}{
 		"nothing exists": {
 			func() *scene {
@@ -37,22 +40,22 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.o.Config, s.o.Target, s.o.Job, s.o.Clients = nil, nil, nil, nil
 				s.o.Sessions = session.Observation{}
 				return s
-			}(), v1alpha1.ReasonStarting, func(p Plan) bool {
+			}(), v1alpha1.ReasonStarting, func(p step.Plan) bool {
 				return creates(p, "run-config") && creates(p, "run-target") && !creates(p, "run-client")
 			},
 		},
-		"pods run": {newScene(), v1alpha1.ReasonStarting, func(p Plan) bool {
+		"pods run": {newScene(), v1alpha1.ReasonStarting, func(p step.Plan) bool {
 			return !creates(p, "run-config") && !creates(p, "run-target") && !creates(p, "run-client") && p.Prepare.Address == "10.0.0.1:8080" && p.Begin == nil
 		}},
 		"the CPUs aren't known": {
 			func() *scene { s := newScene().ready(); s.o.Sessions.Agent.Latest = nil; return s }(),
-			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Read && p.Begin == nil },
+			v1alpha1.ReasonStarting, func(p step.Plan) bool { return p.Read && p.Begin == nil },
 		},
 		"a client's session is gone": {
 			newScene().ready().clients(func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now }),
-			v1alpha1.ReasonStarting, func(p Plan) bool { return p.Begin == nil && p.RequeueAfter <= observed.ContactTimeout },
+			v1alpha1.ReasonStarting, func(p step.Plan) bool { return p.Begin == nil && p.RequeueAfter <= observed.ContactTimeout },
 		},
-		"all are ready": {newScene().ready(), v1alpha1.ReasonMeasuring, func(p Plan) bool {
+		"all are ready": {newScene().ready(), v1alpha1.ReasonMeasuring, func(p step.Plan) bool {
 			return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 && p.Begin.Lead < time.Second && p.Status.MeasurementTime == nil
 		}},
 		"all are ready to warm up": {
@@ -61,15 +64,15 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(9))}
 				return s
 			}(),
-			v1alpha1.ReasonWarmingUp, func(p Plan) bool { return p.Begin.Stage == warmupStage },
+			v1alpha1.ReasonWarmingUp, func(p step.Plan) bool { return p.Begin.Stage == warmupStage },
 		},
 		"the warm-up is under way": {
 			func() *scene {
 				s := newScene().started(warmupStage)
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(9))}
 				return s
-			}(), v1alpha1.ReasonWarmingUp, func(p Plan) bool {
-				return p.Begin == nil && p.RequeueAfter == progressInterval
+			}(), v1alpha1.ReasonWarmingUp, func(p step.Plan) bool {
+				return p.Begin == nil && p.RequeueAfter == load.ProgressInterval
 			},
 		},
 		"the warm-up has ended": {
@@ -77,27 +80,27 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s := newScene().started(warmupStage).clients(func(c *session.ClientState) { c.WarmupEnded = true })
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(9))}
 				return s
-			}(), v1alpha1.ReasonMeasuring, func(p Plan) bool { return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 },
+			}(), v1alpha1.ReasonMeasuring, func(p step.Plan) bool { return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 },
 		},
-		"the measurement is under way": {newScene().started(measurementStage), v1alpha1.ReasonMeasuring, func(p Plan) bool {
-			return p.Begin == nil && p.Status.MeasurementTime.Time.Equal(now.Add(-time.Second)) && !creates(p, "run-result") && p.RequeueAfter == progressInterval
+		"the measurement is under way": {newScene().started(measurementStage), v1alpha1.ReasonMeasuring, func(p step.Plan) bool {
+			return p.Begin == nil && p.Status.MeasurementTime.Time.Equal(now.Add(-time.Second)) && !creates(p, "run-result") && p.RequeueAfter == load.ProgressInterval
 		}},
-		"the agent hasn't read the end": {newScene().collected(), v1alpha1.ReasonCollecting, func(p Plan) bool { return p.Read && !creates(p, "run-result") }},
+		"the agent hasn't read the end": {newScene().collected(), v1alpha1.ReasonCollecting, func(p step.Plan) bool { return p.Read && !creates(p, "run-result") }},
 		"the agent has read the end": {
 			func() *scene { s := newScene().collected(); s.o.Sessions.Agent.Latest.At = now.UnixMicro(); return s }(),
-			v1alpha1.ReasonCollecting, func(p Plan) bool { return creates(p, "run-result") },
+			v1alpha1.ReasonCollecting, func(p step.Plan) bool { return creates(p, "run-result") },
 		},
 		"the agent is gone at the end": {
 			func() *scene { s := newScene().collected(); s.o.Sessions.Agent.Connected = false; return s }(),
-			v1alpha1.ReasonCollecting, func(p Plan) bool { return creates(p, "run-result") },
+			v1alpha1.ReasonCollecting, func(p step.Plan) bool { return creates(p, "run-result") },
 		},
 		"the target is gone at the end": {
 			func() *scene { s := newScene().collected(); s.o.Target, s.o.Sessions.Agent = nil, nil; return s }(),
-			v1alpha1.ReasonCollecting, func(p Plan) bool { return creates(p, "run-result") && !creates(p, "run-target") },
+			v1alpha1.ReasonCollecting, func(p step.Plan) bool { return creates(p, "run-result") && !creates(p, "run-target") },
 		},
 		"suspended": {
 			func() *scene { s := newScene().started(measurementStage); s.run.Spec.Suspend = ptr.To(true); return s }(),
-			v1alpha1.ReasonSuspended, func(p Plan) bool { return len(p.Delete) > 0 && p.Forget && p.Status.AdmissionTime == nil },
+			v1alpha1.ReasonSuspended, func(p step.Plan) bool { return len(p.Delete) > 0 && p.Forget && p.Status.AdmissionTime == nil },
 		},
 		"queued": {
 			func() *scene {
@@ -105,7 +108,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.run.Status = v1alpha1.BenchmarkRunStatus{}
 				s.o.Position = lane.Position{Ahead: 3, Held: true, Holder: "Run other or its pods"}
 				return s
-			}(), v1alpha1.ReasonQueued, func(p Plan) bool {
+			}(), v1alpha1.ReasonQueued, func(p step.Plan) bool {
 				return !creates(p, "run-target") && strings.Contains(stateIn(p).Message, "3 runs") && strings.Contains(stateIn(p).Message, "Run other or")
 			},
 		},
@@ -115,7 +118,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.run.Status = v1alpha1.BenchmarkRunStatus{}
 				s.o.Position = lane.Position{Free: true}
 				return s
-			}(), v1alpha1.ReasonStarting, func(p Plan) bool { return p.Status.AdmissionTime.Time.Equal(now) },
+			}(), v1alpha1.ReasonStarting, func(p step.Plan) bool { return p.Status.AdmissionTime.Time.Equal(now) },
 		},
 	}
 	for name, test := range tests {
@@ -293,11 +296,11 @@ func TestCleanUp(t *testing.T) {
 		expire bool
 	}{
 		"clients are exiting":     {scene: finished(metav1.ConditionTrue, time.Second), delete: []string{"run-target"}},
-		"clients didn't exit":     {scene: finished(metav1.ConditionTrue, exitTimeout), delete: children},
+		"clients didn't exit":     {scene: finished(metav1.ConditionTrue, ending.ExitTimeout), delete: children},
 		"failed":                  {scene: finished(metav1.ConditionFalse, time.Second), delete: children},
 		"failed, kept on failure": {scene: retain(finished(metav1.ConditionFalse, time.Second), v1alpha1.RetainOnFailure), stop: all},
-		"kept on failure":         {scene: retain(finished(metav1.ConditionTrue, exitTimeout), v1alpha1.RetainOnFailure), delete: children},
-		"always kept":             {scene: retain(finished(metav1.ConditionTrue, exitTimeout), v1alpha1.RetainAlways), stop: all},
+		"kept on failure":         {scene: retain(finished(metav1.ConditionTrue, ending.ExitTimeout), v1alpha1.RetainOnFailure), delete: children},
+		"always kept":             {scene: retain(finished(metav1.ConditionTrue, ending.ExitTimeout), v1alpha1.RetainAlways), stop: all},
 		"always kept, exiting":    {scene: retain(finished(metav1.ConditionTrue, time.Second), v1alpha1.RetainAlways), stop: []string{"run-target"}},
 		"kept, without a node": {
 			scene: func() *scene {
@@ -316,8 +319,8 @@ func TestCleanUp(t *testing.T) {
 			}(),
 			stop: []string{"run-target", "client-1"},
 		},
-		"expires later": {scene: ttl(finished(metav1.ConditionTrue, exitTimeout), 60), delete: children},
-		"expires":       {scene: ttl(finished(metav1.ConditionTrue, exitTimeout), 5), delete: []string{"run"}, expire: true},
+		"expires later": {scene: ttl(finished(metav1.ConditionTrue, ending.ExitTimeout), 60), delete: children},
+		"expires":       {scene: ttl(finished(metav1.ConditionTrue, ending.ExitTimeout), 5), delete: []string{"run"}, expire: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

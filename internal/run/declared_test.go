@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/collect"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/validity"
 )
 
@@ -18,7 +20,7 @@ func TestBandwidth(t *testing.T) {
 	} {
 		s := newScene().collected()
 		s.run.Spec.Target.Pod = &v1alpha1.PodAdditions{Annotations: tc.annotations}
-		e, err := newPlanner(s.run, s.o, now).evidence()
+		e, err := collect.Evidence(step.NewPlanner(s.run, s.o, now))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +35,7 @@ func TestTLSResumptionIsDeclared(t *testing.T) {
 	for resumption, want := range map[v1alpha1.Switch]bool{v1alpha1.Enabled: true, v1alpha1.Disabled: false} {
 		s := newScene().collected()
 		s.run.Spec.Target.TLS = &v1alpha1.TLS{SessionResumption: resumption}
-		e, err := newPlanner(s.run, s.o, now).evidence()
+		e, err := collect.Evidence(step.NewPlanner(s.run, s.o, now))
 		if err != nil {
 			t.Fatal(err)
 		}

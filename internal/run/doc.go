@@ -11,9 +11,15 @@
 //	lane       the queue: which run may start
 //	observed   everything that is observed, and the time limits that follow from it
 //	failure    each way in which a run ends without a result: when, with which reason and message
-//	conclusion how a run is concluded: what its result is merged from, its figures and its verdict
+//	conclusion how a run is concluded: what its result is merged from, its metrics and its verdict
+//	step       what one step of a run consists of: the Plan, and the Planner by which it is made
 //
-// Here are the decision (decide.go), what it consists of (plan.go, planner.go), and the course of a run: its objects
-// (children.go, certificates.go), its readiness, its load (stages.go, window.go, breaking.go, script_abort.go), its result and its
-// verdict (result.go, archive.go, script_summary.go, verdict.go), and its end (cleanup.go, script_teardown.go, reclaim.go).
+// What happens next in the course of a run, each in a package that knows none of the others but the end:
+//
+//	start      its objects are created, and become ready
+//	load       the stages of its load: setup, warm-up, measurement, teardown, and what ends it early
+//	collect    its result is merged and stored, and its verdict written
+//	ending     its objects are deleted, or stopped and kept
+//
+// Here is the decision which of these it is.
 package run

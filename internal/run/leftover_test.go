@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/ending"
 	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
@@ -52,8 +53,8 @@ func TestDecideWaitsForADeletionAndNotForEver(t *testing.T) {
 		message string
 		after   time.Duration
 	}{
-		"not deleted yet":        {func(*corev1.Pod) {}, []string{"run-target"}, v1alpha1.ReasonQueued, "Waiting for the deletion of Pod run-target", deletionInterval},
-		"deleted":                {deletedAgo(10, 30), nil, v1alpha1.ReasonQueued, "Waiting for the deletion of Pod run-target", deletionInterval},
+		"not deleted yet":        {func(*corev1.Pod) {}, []string{"run-target"}, v1alpha1.ReasonQueued, "Waiting for the deletion of Pod run-target", ending.DeletionInterval},
+		"deleted":                {deletedAgo(10, 30), nil, v1alpha1.ReasonQueued, "Waiting for the deletion of Pod run-target", ending.DeletionInterval},
 		"kept by a finalizer":    {deletedAgo(120, 30), nil, v1alpha1.ReasonNameConflict, "still exists 120s after its deletion. Its finalizers are example.org/forever.", 0},
 		"with a year to stop in": {deletedAgo(120, year), nil, v1alpha1.ReasonNameConflict, "still exists 120s after its deletion.", 0},
 	} {

@@ -11,7 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/ending"
 	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
 // reclaiming returns a scene whose run was deleted a time ago, with an object in a bucket.
@@ -40,8 +42,8 @@ func TestDecideDeletesTheObjectsOfADeletedRun(t *testing.T) {
 		"its upload has not ended":            {time.Hour, true, nil, false, false, "", 0},
 		"under way":                           {time.Hour, false, &observed.Upload{Running: true, Err: failed}, false, false, "", 0},
 		"deleted":                             {0, false, &observed.Upload{At: now}, false, true, "", 0},
-		"failed just now":                     {time.Minute, false, &observed.Upload{Err: failed, At: now}, false, false, "", reclaimInterval + time.Millisecond},
-		"failed a while ago":                  {time.Minute, false, &observed.Upload{Err: failed, At: now.Add(-reclaimInterval)}, true, false, "", time.Millisecond},
+		"failed just now":                     {time.Minute, false, &observed.Upload{Err: failed, At: now}, false, false, "", ending.ReclaimInterval + time.Millisecond},
+		"failed a while ago":                  {time.Minute, false, &observed.Upload{Err: failed, At: now.Add(-ending.ReclaimInterval)}, true, false, "", time.Millisecond},
 		"failed just before the end":          {5*time.Minute - time.Second, false, &observed.Upload{Err: failed, At: now}, false, false, "", time.Second + time.Millisecond},
 		"failed for too long":                 {5 * time.Minute, false, &observed.Upload{Err: failed, At: now}, false, true, "stays in bucket s3://results: no answer.", 0},
 		"can't succeed":                       {0, false, &observed.Upload{Err: failed, At: now, Final: true}, false, true, "stays in bucket s3://results: no answer.", 0},
@@ -52,7 +54,7 @@ func TestDecideDeletesTheObjectsOfADeletedRun(t *testing.T) {
 			s := reclaiming(test.ago)
 			s.o.Reclaim.Uploading, s.o.Reclaim.Attempt = test.uploading, test.attempt
 			p := s.decide()
-			if p.Reclaim != test.begins || (p.Finalizer == RemoveFinalizer) != test.released || p.Finalizer == AddFinalizer {
+			if p.Reclaim != test.begins || (p.Finalizer == step.RemoveFinalizer) != test.released || p.Finalizer == step.AddFinalizer {
 				t.Errorf("attempt %t, finalizer %d", p.Reclaim, p.Finalizer)
 			}
 			if (p.Retained != "") != (test.retained != "") || !strings.Contains(p.Retained, test.retained) {
@@ -81,11 +83,11 @@ func TestDecideDeletesTheObjectsOfADeletedRun(t *testing.T) {
 func TestDecideReleasesADeletedRunWithoutABucket(t *testing.T) {
 	s := reclaiming(0)
 	s.o.Reclaims, s.o.Bucket, s.o.Reclaim.Timeout = false, nil, 0
-	if p := s.decide(); p.Finalizer != RemoveFinalizer || p.Reclaim || !strings.Contains(p.Retained, "ns/run-uid/1.json.gz stays in bucket s3://results") {
+	if p := s.decide(); p.Finalizer != step.RemoveFinalizer || p.Reclaim || !strings.Contains(p.Retained, "ns/run-uid/1.json.gz stays in bucket s3://results") {
 		t.Errorf("finalizer %d, attempt %t, retained %q", p.Finalizer, p.Reclaim, p.Retained)
 	}
 	s.o.Reclaim.Object = nil
-	if p := s.decide(); p.Finalizer != RemoveFinalizer || p.Retained != "" {
+	if p := s.decide(); p.Finalizer != step.RemoveFinalizer || p.Retained != "" {
 		t.Errorf("without an object: finalizer %d, retained %q", p.Finalizer, p.Retained)
 	}
 	s.o.Bucket = &observed.Bucket{Location: "s3://results", Prefix: "ns/run-uid/"}
@@ -106,16 +108,16 @@ func TestDecideKeepsTheFinalizerAsConfigured(t *testing.T) {
 		s             *scene
 		reclaims, has bool
 		change        func(*scene)
-		want          Finalizer
+		want          step.Finalizer
 	}{
-		"before the first upload":          {archiving(t, 0), true, false, nil, AddFinalizer},
-		"before another upload":            {archiving(t, 0), true, true, nil, KeepFinalizer},
-		"an upload, with policy Retain":    {archiving(t, 0), false, false, nil, KeepFinalizer},
-		"still measuring":                  {newScene().started(measurementStage), true, false, nil, KeepFinalizer},
-		"archived by an earlier manager":   {newScene(), true, false, archived, AddFinalizer},
-		"archived, with policy Retain":     {newScene(), false, true, archived, RemoveFinalizer},
-		"archived, with the finalizer":     {newScene(), true, true, archived, KeepFinalizer},
-		"measuring, from before an update": {newScene().started(measurementStage), false, true, nil, RemoveFinalizer},
+		"before the first upload":          {archiving(t, 0), true, false, nil, step.AddFinalizer},
+		"before another upload":            {archiving(t, 0), true, true, nil, step.KeepFinalizer},
+		"an upload, with policy Retain":    {archiving(t, 0), false, false, nil, step.KeepFinalizer},
+		"still measuring":                  {newScene().started(measurementStage), true, false, nil, step.KeepFinalizer},
+		"archived by an earlier manager":   {newScene(), true, false, archived, step.AddFinalizer},
+		"archived, with policy Retain":     {newScene(), false, true, archived, step.RemoveFinalizer},
+		"archived, with the finalizer":     {newScene(), true, true, archived, step.KeepFinalizer},
+		"measuring, from before an update": {newScene().started(measurementStage), false, true, nil, step.RemoveFinalizer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.s.o.Reclaims = test.reclaims

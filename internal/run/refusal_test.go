@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -169,7 +170,7 @@ func TestDecideKeepsTheFiguresOfARefusedArtifact(t *testing.T) {
 		return s
 	}
 	blind := restarted()
-	for name, p := range map[string]Plan{
+	for name, p := range map[string]step.Plan{
 		"refused for too long":                refusedArtifact(failure.AcceptanceTimeout, quota).decide(),
 		"not stored in time":                  restarted().decide(),
 		"not stored in time, nothing is read": Interrupted(blind.run, &observed.Run{Sessions: blind.o.Sessions}, now, errors.New("no answer")),

@@ -11,12 +11,13 @@ import (
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
 
 // stored returns the result that a plan stores.
-func stored(t *testing.T, p Plan) *result.Result {
+func stored(t *testing.T, p step.Plan) *result.Result {
 	t.Helper()
 	if !creates(p, "run-result") {
 		t.Fatalf("no result is stored: %+v", stateIn(p))

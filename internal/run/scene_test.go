@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -109,14 +110,14 @@ func (s *scene) collected() *scene {
 	})
 }
 
-func (s *scene) decide() Plan { return Decide(s.run, s.o, now) }
+func (s *scene) decide() step.Plan { return Decide(s.run, s.o, now) }
 
-func stateIn(p Plan) metav1.Condition {
+func stateIn(p step.Plan) metav1.Condition {
 	return *meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSucceeded)
 }
 
 // creates reports whether a plan creates an object of a name.
-func creates(p Plan, name string) bool {
+func creates(p step.Plan, name string) bool {
 	if p.Store != nil && p.Store.Object.GetName() == name {
 		return true
 	}

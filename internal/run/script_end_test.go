@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/conclusion"
+	"github.com/assay-dev/assay/internal/run/ending"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -191,7 +192,7 @@ func TestTeardownAfterAFailure(t *testing.T) {
 		"client 1 failed":                      {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Failure = "" }) }, false},
 		"setup() has not returned":             {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Script.SetupEnded = false }) }, false},
 		"client 0 has sent its totals":         {func(s *scene) { s.set(0, func(c *session.ClientState) { c.Totals = &result.Totals{} }) }, false},
-		"it takes too long":                    {func(s *scene) { s.run.Status.CompletionTime = ptr.To(metav1.NewTime(now.Add(-teardownTimeout))) }, false},
+		"it takes too long":                    {func(s *scene) { s.run.Status.CompletionTime = ptr.To(metav1.NewTime(now.Add(-ending.TeardownTimeout))) }, false},
 		"this manager knows no client":         {func(s *scene) { s.o.Sessions.Clients = nil }, false},
 		"the clients are being deleted by now": {func(s *scene) { s.o.Job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, false},
 	} {

@@ -13,10 +13,11 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
-// step is a change of a status at a second.
-type step struct {
+// write is a change of a status at a second.
+type write struct {
 	at      float64
 	state   string
 	ready   string // a condition that becomes True
@@ -24,31 +25,31 @@ type step struct {
 	reason  string // of a run that ends
 }
 
-// play returns the timeline of a status after steps, as text.
-func play(steps ...step) string {
+// play returns the timeline of a status after writes, as text.
+func play(writes ...write) string {
 	var status v1alpha1.BenchmarkRunStatus
-	for _, s := range steps {
+	for _, s := range writes {
 		before := status.DeepCopy()
-		p := &planner{run: &v1alpha1.BenchmarkRun{}, now: time.Unix(0, int64(s.at*1e9))}
+		p := &step.Planner{Run: &v1alpha1.BenchmarkRun{}, Now: time.Unix(0, int64(s.at*1e9))}
 		p.Status = status
 		if s.state != "" {
-			p.state(s.state, "", nil)
+			p.SetState(s.state, "", nil)
 		}
 		if s.ready != "" {
-			p.condition(s.ready, metav1.ConditionTrue, v1alpha1.ReasonReady, "")
+			p.SetCondition(s.ready, metav1.ConditionTrue, v1alpha1.ReasonReady, "")
 		}
 		if s.state == v1alpha1.ReasonSuspended {
-			p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
+			p.SetCondition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "")
 		}
 		if s.storing {
 			p.Status.Artifact = &v1alpha1.ArtifactReference{}
 		}
 		if s.reason != "" {
-			p.condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, s.reason, "")
-			p.Status.CompletionTime = ptr.To(metav1.NewTime(p.now))
+			p.SetCondition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, s.reason, "")
+			p.Status.CompletionTime = ptr.To(metav1.NewTime(p.Now))
 		}
 		status = p.Status
-		status.Timeline = state.Timeline(before, &status, p.now)
+		status.Timeline = state.Timeline(before, &status, p.Now)
 	}
 	var all []string
 	for _, e := range status.Timeline {
@@ -59,24 +60,24 @@ func play(steps ...step) string {
 
 func TestTimeline(t *testing.T) {
 	for name, test := range map[string]struct {
-		steps []step
-		want  string
+		writes []write
+		want   string
 	}{
-		"a whole run": {[]step{
+		"a whole run": {[]write{
 			{at: 1, state: "Queued"}, {at: 2, state: "Queued"}, {at: 3.000001, state: "Starting"}, {at: 4, state: "Starting", ready: "TargetReady"},
 			{at: 5, state: "Starting", ready: "ClientsReady"}, {at: 6, state: "WarmingUp"}, {at: 7, state: "Measuring"}, {at: 8, state: "Measuring"},
 			{at: 9, state: "Collecting"}, {at: 10, state: "Collecting", storing: true}, {at: 11, reason: "Completed"},
 		}, "Queued 1, Starting 3.000001, TargetReady 4, ClientsReady 5, WarmingUp 6, Measuring 7, Collecting 9, Storing 10, Finished 11"},
-		"ready and under load in one step": {[]step{
+		"ready and under load in one step": {[]write{
 			{at: 1, state: "Starting", ready: "TargetReady"}, {at: 2, state: "Measuring", ready: "ClientsReady"}, {at: 3, state: "Collecting", storing: true},
 		}, "Starting 1, TargetReady 1, ClientsReady 2, Measuring 2, Collecting 3, Storing 3"},
-		"suspended and resumed": {[]step{
+		"suspended and resumed": {[]write{
 			{at: 1, state: "Queued"}, {at: 2, state: "Starting"}, {at: 3, ready: "TargetReady"}, {at: 4, state: "Suspended"}, {at: 5, state: "Queued"}, {at: 6, state: "Starting"},
 			{at: 7, ready: "TargetReady"},
 		}, "Queued 5, Starting 6, TargetReady 7"},
-		"failed before it began": {[]step{{at: 1, reason: "InvalidSpec"}}, "Finished 1"},
+		"failed before it began": {[]write{{at: 1, reason: "InvalidSpec"}}, "Finished 1"},
 	} {
-		if diff := cmp.Diff(test.want, play(test.steps...)); diff != "" {
+		if diff := cmp.Diff(test.want, play(test.writes...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/collect"
 	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -105,7 +107,7 @@ func TestDeclared(t *testing.T) {
 	} {
 		s := newScene().collected()
 		tc.load.Requests, s.run.Spec.Load = s.run.Spec.Load.Requests, tc.load
-		e, err := newPlanner(s.run, s.o, now).evidence()
+		e, err := collect.Evidence(step.NewPlanner(s.run, s.o, now))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/start"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -161,17 +162,17 @@ func TestVerificationIsRecordedOrGivenUp(t *testing.T) {
 	}{
 		"it says all":                       {newScene().tomcat("").ready().became(time.Second).logged(map[string]string{server: nio9}), want{measuring, nine, "http-nio-8080", ""}},
 		"it has said half":                  {newScene().tomcat("").ready().became(time.Second).logged(map[string]string{server: begun}), want{state: reading}},
-		"it never says more":                {newScene().tomcat("").ready().became(verificationTimeout + time.Second).logged(map[string]string{server: begun}), want{measuring, nine, "", ""}},
+		"it never says more":                {newScene().tomcat("").ready().became(start.VerificationTimeout + time.Second).logged(map[string]string{server: begun}), want{measuring, nine, "", ""}},
 		"it says nothing":                   {newScene().tomcat("").ready().became(time.Second).logged(map[string]string{server: ""}), want{state: reading}},
-		"it never says anything":            {newScene().tomcat("").ready().became(verificationTimeout + time.Second).logged(map[string]string{server: ""}), want{state: measuring}},
+		"it never says anything":            {newScene().tomcat("").ready().became(start.VerificationTimeout + time.Second).logged(map[string]string{server: ""}), want{state: measuring}},
 		"it can't be read":                  {newScene().tomcat("").ready().became(time.Second).logged(map[string]string{}), want{state: reading}},
-		"it can't ever be read":             {newScene().tomcat("").ready().became(verificationTimeout + time.Second).logged(map[string]string{}), want{state: measuring}},
+		"it can't ever be read":             {newScene().tomcat("").ready().became(start.VerificationTimeout + time.Second).logged(map[string]string{}), want{state: measuring}},
 		"logs aren't read at all":           {newScene().tomcat("").ready().became(time.Second), want{state: measuring}},
 		"nobody knows what it says":         {newScene().ready().became(time.Second).logged(map[string]string{server: "hello"}), want{state: measuring}},
 		"the backend hasn't said anything":  {newScene().tomcat("").withBackend().ready().became(time.Second).logged(map[string]string{server: nio9}), want{state: reading}},
 		"the backend has":                   {newScene().tomcat("").withBackend().ready().became(time.Second).logged(map[string]string{server: nio9, "app": backend}), want{measuring, nine, "http-nio-8080", nine}},
 		"the backend alone says what it is": {newScene().withBackend().ready().became(time.Second).logged(map[string]string{server: "", "app": backend}), want{measuring, "", "", nine}},
-		"the backend never says anything":   {newScene().tomcat("").withBackend().ready().became(verificationTimeout + time.Second).logged(map[string]string{server: nio9}), want{measuring, nine, "http-nio-8080", ""}},
+		"the backend never says anything":   {newScene().tomcat("").withBackend().ready().became(start.VerificationTimeout + time.Second).logged(map[string]string{server: nio9}), want{measuring, nine, "http-nio-8080", ""}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +188,7 @@ func TestVerificationIsRecordedOrGivenUp(t *testing.T) {
 			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("%s\n(-want +got):\n%s", stateIn(p).Message, diff)
 			}
-			if test.want.state == reading && p.RequeueAfter != verificationInterval {
+			if test.want.state == reading && p.RequeueAfter != start.VerificationInterval {
 				t.Errorf("the log is read again after %s", p.RequeueAfter)
 			}
 		})

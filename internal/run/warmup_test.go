@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -71,7 +72,7 @@ func TestWarmUpUntilSteady(t *testing.T) {
 	}
 }
 
-func verdict(p *Plan) metav1.Condition {
+func verdict(p *step.Plan) metav1.Condition {
 	for _, c := range p.Status.Conditions {
 		if c.Type == v1alpha1.ConditionSucceeded {
 			return c

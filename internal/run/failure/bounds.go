@@ -17,11 +17,11 @@ func OutOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failu
 	case state.IsAdmitted(run):
 		return nil
 	case limit > 0 && manifest.ActiveDeadline(run) > limit:
-		return Newf(v1alpha1.ReasonInvalidSpec,
+		return newf(v1alpha1.ReasonInvalidSpec,
 			"spec.activeDeadlineSeconds is %d. The administrator of this manager allows %d at most (--max-active-deadline). Decrease it in a new run.",
 			int64(manifest.ActiveDeadline(run).Seconds()), int64(limit.Seconds()))
 	case len(settings.Lanes) > 0 && !slices.Contains(settings.Lanes, run.Spec.Lane):
-		return Newf(v1alpha1.ReasonInvalidSpec,
+		return newf(v1alpha1.ReasonInvalidSpec,
 			"spec.lane is %s. The administrator of this manager allows only %s (--lanes). Use one of these in a new run.",
 			run.Spec.Lane, strings.Join(settings.Lanes, ", "))
 	}
@@ -43,7 +43,7 @@ func forbiddenIssuer(run *v1alpha1.BenchmarkRun, allowed []string) *Failure {
 			kind += "." + ref.Group
 		}
 		if !slices.Contains(allowed, kind+"/"+ref.Name) && !slices.Contains(allowed, kind+"/*") {
-			return Newf(v1alpha1.ReasonInvalidSpec,
+			return newf(v1alpha1.ReasonInvalidSpec,
 				"%s.issuerRef is %s/%s. The administrator of this manager allows only %s (--issuers). Use one of these, selfSigned or secretName in a new run.",
 				c.Field, kind, ref.Name, strings.Join(allowed, ", "))
 		}

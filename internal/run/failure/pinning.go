@@ -47,7 +47,7 @@ func CPUNotExclusive(run *v1alpha1.BenchmarkRun, o *observed.Run) *Failure {
 
 // notExclusive returns the failure for a container that must have CPUs of its own.
 func notExclusive(field, container, cpus string, e v1alpha1.CPUExclusivity, where string) *Failure {
-	return Newf(v1alpha1.ReasonCPUNotExclusive,
+	return newf(v1alpha1.ReasonCPUNotExclusive,
 		"spec.%s.resources.cpuPinning is Required, but %s runs on CPUs %q, which are %s%s. "+
 			"Set the kubelet's cpuManagerPolicy to static, request whole CPUs, or set cpuPinning to Preferred.", field, container, cpus, e, where)
 }

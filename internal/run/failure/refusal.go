@@ -105,7 +105,7 @@ func ObjectRefused(run *v1alpha1.BenchmarkRun, o *observed.Run) *Failure {
 	if own := reasonOfRejection(why); own != "" && reason != v1alpha1.ReasonArtifactNotStored {
 		reason = own
 	}
-	return Newf(reason, "%s. %s", printable.WithoutPeriod(r.Error()), adviceOn(why, run.Namespace))
+	return newf(reason, "%s. %s", printable.WithoutPeriod(r.Error()), adviceOn(why, run.Namespace))
 }
 
 // MayBeAccepted reports whether to try again to create an artifact that the API server rejected: its

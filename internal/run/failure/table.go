@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/run/observed"
+	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -66,8 +68,17 @@ var table = []struct {
 	{v1alpha1.ReasonClientLost, clientDisconnected},
 }
 
-// Find returns what has happened to a run first, by the table, or nil.
+// Find returns why an admitted run can't end with a result, or nil: what has happened to it first, by the table. Once every
+// client has sent its totals, nothing that happens to the pods can prevent it, only that they can't be stored.
 func Find(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time, logged []server.Mismatch) *Failure {
+	for i := range o.Strays {
+		if s := &o.Strays[i]; s.Relation == ownership.Foreign {
+			return NameConflict(s.Name())
+		}
+	}
+	if f := Overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
+		return f
+	}
 	s := &seen{run, o, now, logged}
 	for _, row := range table {
 		if message := row.find(s); message != "" {

@@ -141,3 +141,16 @@ func (o *Run) Wall(at int64, now time.Time) time.Time {
 
 // minClockStep is the difference between two clocks from which on one of them was set.
 const minClockStep = time.Second
+
+// TargetReadyBy returns the time until which the target must have answered its readiness probe.
+func TargetReadyBy(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
+	return o.Deadline(targetCreated(o), state.ReadinessTimeout(run))
+}
+
+// targetCreated returns the time at which the target was created, or the clients of an external one.
+func targetCreated(o *Run) time.Time {
+	if o.Target == nil {
+		return o.Job.CreationTimestamp.Time
+	}
+	return o.Target.CreationTimestamp.Time
+}

@@ -226,16 +226,3 @@ func Probed(run *v1alpha1.BenchmarkRun, o *Run) *session.ProbeResult {
 	}
 	return o.Sessions.Agent.ProbeResult
 }
-
-// TargetReadyBy returns the time until which the target must have answered its readiness probe.
-func TargetReadyBy(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
-	return o.Deadline(targetCreated(o), state.ReadinessTimeout(run))
-}
-
-// targetCreated returns the time at which the target was created, or the clients of an external one.
-func targetCreated(o *Run) time.Time {
-	if o.Target == nil {
-		return o.Job.CreationTimestamp.Time
-	}
-	return o.Target.CreationTimestamp.Time
-}

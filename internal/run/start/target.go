@@ -1,4 +1,4 @@
-package run
+package start
 
 import (
 	"cmp"
@@ -20,63 +20,64 @@ import (
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// observeTarget records in the status what was started, and plans what the run's pods must know of
+// ObserveTarget records in the status what was started, and plans what the run's pods must know of
 // it. It returns false if the run fails.
-func (p *planner) observeTarget() bool {
+func ObserveTarget(p *step.Planner) bool {
 	recorded := ptr.Deref(p.Status.Target, v1alpha1.TargetStatus{})
-	p.started = *recorded.DeepCopy()
-	t, pod := &p.started, p.observed.Target
+	p.Started = *recorded.DeepCopy()
+	t, pod := &p.Started, p.Observed.Target
 	address := ""
 	switch {
-	case state.IsExternal(p.run):
-		address = server.ExternalAddress(&p.run.Spec.Target)
+	case state.IsExternal(p.Run):
+		address = server.ExternalAddress(&p.Run.Spec.Target)
 		t.Address = address
 	case pod == nil:
 		return true
 	default:
-		address = p.observePod(pod)
+		address = observePod(p, pod)
 	}
-	if e := observed.Probed(p.run, p.observed); e != nil {
+	if e := observed.Probed(p.Run, p.Observed); e != nil {
 		t.ServerSoftware, t.TLS = e.Software, tlsStatus(e.TLS)
 	}
-	if agent := p.observed.Sessions.Agent; agent != nil && agent.Latest != nil && pod != nil {
-		t.CPUs, t.CPUExclusivity = agent.Latest.CPUs, observed.Exclusivity(agent.Latest.CPUs, agent.Latest.AgentCPUs, p.run.Spec.Target.Resources)
+	if agent := p.Observed.Sessions.Agent; agent != nil && agent.Latest != nil && pod != nil {
+		t.CPUs, t.CPUExclusivity = agent.Latest.CPUs, observed.Exclusivity(agent.Latest.CPUs, agent.Latest.AgentCPUs, p.Run.Spec.Target.Resources)
 	}
-	p.recordTarget()
-	return address == "" || p.prepareClients(address)
+	recordTarget(p)
+	return address == "" || prepareClients(p, address)
 }
 
 // prepareClients plans to send the clients their plans. A list of requests that can't be read any
 // more is one that every client already has.
-func (p *planner) prepareClients(address string) bool {
-	loads, err := p.loadPlans()
+func prepareClients(p *step.Planner, address string) bool {
+	loads, err := p.LoadPlans()
 	if err != nil {
-		p.fail(failure.Newf(v1alpha1.ReasonInvalidSpec, "%s", err))
+		p.Fail(failure.SpecUnusable(err))
 		return false
 	}
-	if p.run.Spec.Load.RequestsFrom == nil || loads[0].RequestList != nil {
-		p.Prepare = &Prepare{Plans: loads, Address: address}
+	if p.Run.Spec.Load.RequestsFrom == nil || loads[0].RequestList != nil {
+		p.Prepare = &step.Prepare{Plans: loads, Address: address}
 	}
 	return true
 }
 
 // observePod takes what Kubernetes reports of the target's pod, and returns the target's host and
 // port, or "" if the pod has no address yet.
-func (p *planner) observePod(pod *corev1.Pod) (address string) {
-	t, spec := &p.started, &p.run.Spec.Target
+func observePod(p *step.Planner, pod *corev1.Pod) (address string) {
+	t, spec := &p.Started, &p.Run.Spec.Target
 	t.Node = pod.Spec.NodeName
-	if p.observed.Node != nil {
-		t.Kernel = cmp.Or(p.observed.Node.Status.NodeInfo.KernelVersion, t.Kernel)
+	if p.Observed.Node != nil {
+		t.Kernel = cmp.Or(p.Observed.Node.Status.NodeInfo.KernelVersion, t.Kernel)
 	}
 	for i := len(t.Backends); i < len(spec.Backends); i++ {
 		t.Backends = append(t.Backends, v1alpha1.BackendStatus{Name: spec.Backends[i].Name})
 	}
 	containers := map[string]string{}
-	servers := manifest.Servers(p.run, pod)
+	servers := manifest.Servers(p.Run, pod)
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == server.ContainerName {
 			t.ImageID = status.ImageID
@@ -96,8 +97,8 @@ func (p *planner) observePod(pod *corev1.Pod) (address string) {
 	}
 	t.Address = net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(server.Port(spec))))
 	p.Watch = &session.Watch{
-		Address: t.Address, Path: server.ReadinessPath(&p.run.Spec), Host: server.Host(p.run), TLS: server.SessionTLS(p.run),
-		Streams: loadplan.Streams(&p.run.Spec),
+		Address: t.Address, Path: server.ReadinessPath(&p.Run.Spec), Host: server.Host(p.Run), TLS: server.SessionTLS(p.Run),
+		Streams: loadplan.Streams(&p.Run.Spec),
 	}
 	if len(t.Backends) > 0 {
 		p.Watch.Containers = containers
@@ -106,8 +107,8 @@ func (p *planner) observePod(pod *corev1.Pod) (address string) {
 }
 
 // recordTarget writes what was started into the status, as far as that has room.
-func (p *planner) recordTarget() {
-	t := p.started.DeepCopy()
+func recordTarget(p *step.Planner) {
+	t := p.Started.DeepCopy()
 	t.Address, t.Kernel = printable.Bounded(t.Address, 64), printable.Bounded(t.Kernel, 256)
 	t.CPUs, t.ServerSoftware = printable.Bounded(t.CPUs, 1024), printable.Bounded(t.ServerSoftware, 256)
 	p.Status.Target = t

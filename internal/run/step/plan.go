@@ -1,4 +1,5 @@
-package run
+// Package step has what one step of a run consists of: the Plan, and the Planner by which the packages that decide make it.
+package step
 
 import (
 	"time"

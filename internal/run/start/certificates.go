@@ -1,4 +1,4 @@
-package run
+package start
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -24,49 +25,48 @@ const (
 )
 
 // createCertificates plans the Secrets of a run's certificates, and cert-manager's Certificates.
-func (p *planner) createCertificates() {
-	for _, c := range manifest.Certificates(p.run) {
+func createCertificates(p *step.Planner) {
+	for _, c := range manifest.Certificates(p.Run) {
 		secret := observed.Creation{
-			Object:     manifest.Secret(p.run, c.Secret, &certificate.Bundle{Certificate: []byte{}, Key: []byte{}}),
+			Object:     manifest.Secret(p.Run, c.Secret, &certificate.Bundle{Certificate: []byte{}, Key: []byte{}}),
 			Unreadable: true, Reason: v1alpha1.ReasonInvalidSpec,
 		}
 		switch {
-		case c.Spec.SelfSigned != nil && !p.observed.Signed[c.Secret]:
+		case c.Spec.SelfSigned != nil && !p.Observed.Signed[c.Secret]:
 			algorithm, size := server.Key(c.Spec.PrivateKey)
 			secret.Certificate = &certificate.Request{
-				Algorithm: string(algorithm), Size: size, DNSNames: server.DNSNames(p.run, c.Spec), Client: c.Client,
-				Lifetime: manifest.ActiveDeadline(p.run) + certificateMargin,
+				Algorithm: string(algorithm), Size: size, DNSNames: server.DNSNames(p.Run, c.Spec), Client: c.Client,
+				Lifetime: manifest.ActiveDeadline(p.Run) + certificateMargin,
 			}
 			p.Create = append(p.Create, secret)
-		case c.Spec.IssuerRef != nil && p.observed.Issued[c.Secret] == nil:
+		case c.Spec.IssuerRef != nil && p.Observed.Issued[c.Secret] == nil:
 			// The empty Secret comes before the Certificate: so it belongs to the run and is
 			// deleted with it, which one that cert-manager creates isn't.
 			p.Create = append(p.Create, secret)
-			p.create(manifest.IssuedCertificate(p.run, &c))
+			p.AddCreation(manifest.IssuedCertificate(p.Run, &c))
 		}
 	}
 }
 
 // certificatesReady reports whether cert-manager has issued all. Else it waits, or fails the run.
-func (p *planner) certificatesReady() bool {
-	for _, c := range manifest.Certificates(p.run) {
-		issued := p.observed.Issued[c.Secret]
+func certificatesReady(p *step.Planner) bool {
+	for _, c := range manifest.Certificates(p.Run) {
+		issued := p.Observed.Issued[c.Secret]
 		if c.Spec.IssuerRef == nil || issued != nil && observed.IsIssued(issued) {
 			continue
 		}
-		reported := cmp.Or(p.observed.Issuing[c.Secret], "the Certificate does not exist yet")
-		timeout := state.ReadinessTimeout(p.run)
-		by := p.observed.Deadline(p.Status.AdmissionTime.Time, timeout)
-		if p.now.After(by) {
-			p.fail(failure.Newf(v1alpha1.ReasonCertificateNotReady,
-				"The certificate of %s was not issued within %ds (spec.target.readiness.timeoutSeconds). cert-manager: %s", c.Field, int(timeout.Seconds()), reported))
+		reported := cmp.Or(p.Observed.Issuing[c.Secret], "the Certificate does not exist yet")
+		timeout := state.ReadinessTimeout(p.Run)
+		by := p.Observed.Deadline(p.Status.AdmissionTime.Time, timeout)
+		if p.Now.After(by) {
+			p.Fail(failure.CertificateNotIssued(c.Field, timeout, reported))
 			return false
 		}
-		p.requeueAt(by)
-		p.requeueIn(certificateInterval)
+		p.RequeueAt(by)
+		p.RequeueIn(certificateInterval)
 		message := fmt.Sprintf("Waiting for the certificate of %s. cert-manager: %s", c.Field, reported)
-		p.condition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonCertificateNotReady, message)
-		p.state(v1alpha1.ReasonStarting, message, nil)
+		p.SetCondition(v1alpha1.ConditionTargetReady, metav1.ConditionFalse, v1alpha1.ReasonCertificateNotReady, message)
+		p.SetState(v1alpha1.ReasonStarting, message, nil)
 		return false
 	}
 	return true

@@ -1,4 +1,4 @@
-package run
+package collect
 
 import (
 	"time"
@@ -8,6 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
 const (
@@ -19,23 +20,23 @@ const (
 
 // summarizing makes a client run handleSummary() of the script, and reports whether to wait for that. Every client has
 // sent its totals. Client 0 runs it, or the next one if that is lost.
-func (p *planner) summarizing() bool {
-	if !state.RunsScript(p.run) || !result.Summarizes(conclusion.ScriptTotals(p.planned(), p.observed)) || conclusion.SummaryReturned(p.planned(), p.observed) != nil {
+func summarizing(p *step.Planner) bool {
+	if !state.RunsScript(p.Run) || !result.Summarizes(conclusion.ScriptTotals(p.Planned(), p.Observed)) || conclusion.SummaryReturned(p.Planned(), p.Observed) != nil {
 		return false
 	}
-	by := observed.LastTotals(p.run, p.observed).Add(conclusion.SummaryTimeout)
-	if !p.now.Before(by) {
+	by := observed.LastTotals(p.Run, p.Observed).Add(conclusion.SummaryTimeout)
+	if !p.Now.Before(by) {
 		return false
 	}
-	p.requeueAt(by)
-	p.requeueIn(summaryInterval)
-	for i := range loadplan.Replicas(&p.run.Spec) {
-		c := p.observed.Sessions.Clients[i]
-		if !c.Connected && p.now.Sub(c.DisconnectedSince) >= reconnectTimeout {
+	p.RequeueAt(by)
+	p.RequeueIn(summaryInterval)
+	for i := range loadplan.Replicas(&p.Run.Spec) {
+		c := p.Observed.Sessions.Clients[i]
+		if !c.Connected && p.Now.Sub(c.DisconnectedSince) >= reconnectTimeout {
 			continue
 		}
-		if data, err := conclusion.SummaryData(p.planned(), p.observed); err == nil && c.Connected {
-			p.Summarize = &Summarize{Client: i, Data: data}
+		if data, err := conclusion.SummaryData(p.Planned(), p.Observed); err == nil && c.Connected {
+			p.Summarize = &step.Summarize{Client: i, Data: data}
 		} else if err != nil {
 			return false // summary says so
 		}

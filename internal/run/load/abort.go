@@ -1,4 +1,4 @@
-package run
+package load
 
 import (
 	"fmt"
@@ -12,21 +12,33 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/run/step"
 )
 
-// abortInterval is the interval at which thresholds with abortOnFail are evaluated. k6 evaluates its own every two seconds.
-const abortInterval = time.Second
+const (
+	// startLead is the time from setting a start time until that time, so that it reaches every
+	// client before it comes. startLeadPerClient is added for each client.
+	startLead          = 100 * time.Millisecond
+	startLeadPerClient = 200 * time.Microsecond
+	// abortInterval is the interval at which thresholds with abortOnFail are evaluated. k6 evaluates its own every two seconds.
+	abortInterval = time.Second
+)
+
+// lead returns the time that a decision takes to reach every client of a run.
+func lead(run *v1alpha1.BenchmarkRun) time.Duration {
+	return startLead + time.Duration(loadplan.Replicas(&run.Spec))*startLeadPerClient
+}
 
 // abortOnFail decides whether a threshold of the script with abortOnFail ends the load of all clients, and returns that in
 // words, or nothing. at is the start of the measurement. As with a breaking point, the decision is written into the status
 // before it is sent to any client, so that another manager keeps to it. Until it is written, another manager decides the
 // same from what the clients report again.
-func (p *planner) abortOnFail(at int64) string {
-	if !state.RunsScript(p.run) {
+func abortOnFail(p *step.Planner, at int64) string {
+	if !state.RunsScript(p.Run) {
 		return ""
 	}
 	if p.Status.Abort == nil && at != 0 {
-		p.Status.Abort = p.decideAbort(at)
+		p.Status.Abort = decideAbort(p, at)
 	}
 	abort := p.Status.Abort
 	if abort == nil {
@@ -37,18 +49,16 @@ func (p *planner) abortOnFail(at int64) string {
 }
 
 // decideAbort returns the threshold that ends the load, or nil.
-func (p *planner) decideAbort(at int64) *v1alpha1.AbortStatus {
-	thresholds, metrics, elapsed := abortMetrics(p.run, p.observed)
+func decideAbort(p *step.Planner, at int64) *v1alpha1.AbortStatus {
+	thresholds, metrics, elapsed := abortMetrics(p.Run, p.Observed)
 	if len(thresholds) > 0 {
-		p.requeueIn(abortInterval)
+		p.RequeueIn(abortInterval)
 	}
 	crossed, outcome := k6metric.Crossed(thresholds, metrics, elapsed)
 	if crossed == nil {
 		return nil
 	}
-	replicas := loadplan.Replicas(&p.run.Spec)
-	lead := startLead + time.Duration(replicas)*startLeadPerClient // so that the end reaches every client before it comes
-	end := time.Duration(p.observed.Sessions.Now-at)*time.Microsecond + lead
+	end := time.Duration(p.Observed.Sessions.Now-at)*time.Microsecond + lead(p.Run)
 	return &v1alpha1.AbortStatus{
 		Metric: crossed.Metric, Threshold: crossed.Source, Actual: outcome.Actual, EndSeconds: ptr.To(max(int64(end/time.Second)+1, 1)),
 	}

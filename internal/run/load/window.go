@@ -1,4 +1,4 @@
-package run
+package load
 
 import (
 	"math"
@@ -9,13 +9,14 @@ import (
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/observed"
 )
 
 // window returns the figures of the last seconds for the status: those that it has until there are newer ones.
-func (p *planner) window() *v1alpha1.ProgressWindow {
-	s := &p.observed.Window
+func window(run *v1alpha1.BenchmarkRun, o *observed.Run) *v1alpha1.ProgressWindow {
+	s := &o.Window
 	if s.Seconds == 0 {
-		if before := p.run.Status.Progress; before != nil {
+		if before := run.Status.Progress; before != nil {
 			return before.Window
 		}
 		return nil
@@ -30,7 +31,7 @@ func (p *planner) window() *v1alpha1.ProgressWindow {
 		}
 		return ptr.To(int32(math.Round(float64(microseconds) / float64(10*s.Seconds*limitMillis))))
 	}
-	spec := &p.run.Spec
+	spec := &run.Spec
 	w.TargetCPUPercent = percent(s.ServerCPU, manifest.CPUMillis(spec.Target.Resources))
 	w.ClientCPUPercent = percent(s.ClientCPU, manifest.CPUMillis(spec.Clients.Resources)*int64(loadplan.Replicas(spec)))
 	return w
