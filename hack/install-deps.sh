@@ -59,9 +59,8 @@ bench=(
   "hey hey"
   "nghttp2-client h2load"
   "siege siege"
-  # To pin them to CPUs and count their system calls.
+  # To pin them to CPUs.
   "util-linux taskset"
-  "linux-perf perf"
 )
 units=(
   # Compared with assay-load ab, and run by clients.

@@ -20,7 +20,7 @@ import (
 	"github.com/assay-dev/assay/test/harness"
 )
 
-const help = `Usage: benchload [flags] [memory | calls]
+const help = `Usage: benchload [flags] [memory]
 
 Measures what a request costs a load generator: the CPU time of its process divided by the number of
 requests, for assay-load and well-known tools in one session of interleaved runs.
@@ -29,7 +29,6 @@ Examples:
   benchload          all cases
   benchload -quick   one short round of each
   benchload memory   the client's memory over time
-  benchload calls    the system calls of a request, as the kernel counts them
 `
 
 // settings holds the flags.
@@ -44,10 +43,6 @@ type settings struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == floorName {
-		runFloor(os.Args[2:])
-		return
-	}
 	var s settings
 	flag.IntVar(&s.rounds, "rounds", 5, "Rounds of each case.")
 	flag.DurationVar(&s.duration, "duration", 3*time.Second, "Length of each run, in whole seconds.")
@@ -101,10 +96,8 @@ func run(ctx context.Context, s *settings, args []string) error {
 		return s.compareAll(ctx, server, directory)
 	case "memory":
 		return s.memory(ctx, server, directory)
-	case "calls":
-		return s.calls(ctx, server, directory)
 	}
-	return fmt.Errorf("unknown argument %q: use memory, calls or none", strings.Join(args, " "))
+	return fmt.Errorf("unknown argument %q: use memory or none", strings.Join(args, " "))
 }
 
 func (s *settings) compareAll(ctx context.Context, server *server, directory string) error {

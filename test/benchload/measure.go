@@ -51,7 +51,7 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process
 	if _, err := exec.LookPath(t.program); err != nil {
 		return nil, fmt.Errorf("%w: not found (install it with make bench-deps)", errSkipped)
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.duration+extraTime+t.extraTime)
+	ctx, cancel := context.WithTimeout(ctx, l.duration+extraTime)
 	defer cancel()
 	command := pinned(ctx, cpu, t.program, args...)
 	var output, errs bytes.Buffer

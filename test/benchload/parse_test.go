@@ -117,20 +117,6 @@ func TestOpenLoad(t *testing.T) {
 	}
 }
 
-func TestCalls(t *testing.T) {
-	const counts = `# started on Sat Nov 21 19:44:51 2026
-
-30001,,syscalls:sys_enter_write,1615343387,100.00,,
-30058,,syscalls:sys_enter_recvfrom,1615343387,100.00,,
-601,,syscalls:sys_enter_nanosleep,1615343387,100.00,,
-2,,syscalls:sys_enter_futex,1615343387,100.00,,
-0,,syscalls:sys_enter_open,1615343387,100.00,,
-`
-	if total, listed := perRequest(counts, 15_000); listed != "nanosleep 0.04, recvfrom 2.00, write 2.00" || total < 4.04 || total > 4.05 {
-		t.Errorf("%v: %s", total, listed)
-	}
-}
-
 func TestSkipped(t *testing.T) {
 	open := &load{url: "http://127.0.0.1:1/", connections: 1, rate: 10, duration: time.Second, directory: t.TempDir()}
 	all := tools("")

@@ -60,13 +60,13 @@ func (c *benchCase) title() string {
 	return strings.Join(parts, ", ")
 }
 
-// reference returns the name of the tool that the others are compared with.
+// reference returns the name of the tool that the others are compared with. wrk has no open load.
 func (c *benchCase) reference() string {
 	switch {
 	case c.streams > 0:
 		return http2Reference
 	case c.open:
-		return floorName
+		return assayLoadName
 	}
 	return reference
 }

@@ -44,8 +44,6 @@ type tool struct {
 	environment []string
 	// parse parses its output.
 	parse func(output string) (figures, error)
-	// extraTime is the time by which it may exceed the duration of its load beyond the others.
-	extraTime time.Duration
 }
 
 // figures are the figures that a tool reports.
@@ -79,7 +77,6 @@ func tools(cache string) []tool {
 		{name: reference, program: "wrk", http1: true, arguments: wrk, parse: parseWrk},
 		{name: http2Reference, program: "h2load", http2: true, arguments: h2load, parse: parseH2load},
 		{name: assayLoadName, program: built("assay-load"), http1: true, http2: true, openLoad: true, arguments: assayLoad, parse: parseAssayLoad},
-		floorTool(),
 		{name: "ab", program: "ab", http1: true, arguments: ab, parse: parseAB},
 		{name: "h2load --h1", program: "h2load", http1: true, arguments: h2load, parse: parseH2load},
 		{name: "hey", program: "hey", http1: true, openLoad: true, arguments: hey, parse: parseHey},

@@ -1,6 +1,6 @@
 // Command findings provokes each finding on the local cluster, for real, and makes a run near it that must
-// not have it. With -clean it makes runs with which nothing is wrong, of five kinds. With -truth it compares figures
-// of results with what was imposed on the target, and with -calibrate it measures what an imposed disturbance costs.
+// not have it. With -clean it makes runs with which nothing is wrong, of five kinds. With -truth it compares metrics
+// of results with what was imposed on the target.
 //
 // It needs the native cluster of this machine (make cluster-up), on which Assay is installed, and
 // root: it finds the processes of pods in /proc.
@@ -28,27 +28,23 @@ Examples:
   make test-findings                                    all of them
   make test-findings ARGS='-only NotSteady,overload'    those about a finding, or with a name
   make test-findings ARGS='-clean 30'                   30 runs of five kinds with which nothing is wrong
-  make test-findings ARGS=-truth                        figures of results and what was imposed on the server
-  make test-findings ARGS='-sampling 10'                what sampling changes, in 10 pairs of runs
-  make test-findings ARGS='-calibrate nodebusy'         how the throughput follows what others use of the target's CPU
+  make test-findings ARGS=-truth                        metrics of results and what was imposed on the server
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
 Nothing else must use the cluster meanwhile.
 `
 
 type options struct {
-	only, calibrate string
-	clean, sampling int
-	truth, list     bool
+	only        string
+	clean       int
+	truth, list bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.only, "only", "", "Findings, or names of runs, separated by commas; all if empty.")
 	flag.IntVar(&o.clean, "clean", 0, "Number of runs with which nothing is wrong, instead of the others.")
-	flag.BoolVar(&o.truth, "truth", false, "Compare figures with what was imposed, instead.")
-	flag.IntVar(&o.sampling, "sampling", 0, "Number of pairs of runs with and without sampling of the target, instead.")
-	flag.StringVar(&o.calibrate, "calibrate", "", "Measure how figures of runs follow what is imposed, instead: nodebusy, nodebusy-spare, slower or memory.")
+	flag.BoolVar(&o.truth, "truth", false, "Compare metrics with what was imposed, instead.")
 	flag.BoolVar(&o.list, "list", false, "List the runs and exit.")
 	(&harness.Program{Name: "findings", Help: help, Run: func(ctx context.Context, _ []string) error { return run(ctx, &o) }}).Main()
 }
@@ -58,25 +54,15 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	if o.clean < 0 || o.sampling < 0 {
-		return errors.New("-clean and -sampling must not be negative")
+	if o.clean < 0 {
+		return errors.New("-clean must not be negative")
 	}
 	if o.clean > 0 {
 		chosen = cleanScenarios(o.clean)
 	}
-	var levels []calibration
-	if o.calibrate != "" {
-		levels, err = harness.Choose(o.calibrate, calibrations, func(c *calibration, name string) bool { return c.name == name })
-		if err != nil {
-			return fmt.Errorf("-calibrate: %w", err)
-		}
-	}
 	if o.list {
 		for i := range chosen {
 			fmt.Println(chosen[i].describe())
-		}
-		for i := range calibrations {
-			fmt.Printf("-calibrate %s: %s\n", calibrations[i].name, calibrations[i].about)
 		}
 		return nil
 	}
@@ -85,18 +71,8 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	return c.InNamespace(ctx, "assay-findings-", func(namespace string) error {
-		switch {
-		case o.truth:
+		if o.truth {
 			return compareAll(ctx, c, namespace)
-		case o.sampling > 0:
-			return compareSampling(ctx, c, namespace, o.sampling)
-		case len(levels) > 0:
-			for i := range levels {
-				if err := calibrate(ctx, c, namespace, &levels[i]); err != nil {
-					return fmt.Errorf("%s: %w", levels[i].name, err)
-				}
-			}
-			return nil
 		}
 		return makeAll(ctx, c, namespace, chosen, o.clean > 0)
 	})

@@ -18,15 +18,10 @@ import (
 // spinInterval is the interval at which a spinner takes its CPU time down.
 const spinInterval = 15 * time.Millisecond
 
-// spinner is something else on the CPU of a run's target or client.
+// spinner is something else on the CPU of a run's target.
 type spinner struct {
 	// length is the part of each spinInterval for which it wants the CPU.
 	length time.Duration
-	// byClient reports whether that is the CPU of client 0.
-	byClient bool
-	// memory is what it walks through meanwhile, if anything. at is the place.
-	memory []byte
-	at     int
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 	// used holds its CPU time, in microseconds.
@@ -39,13 +34,9 @@ type stamped struct {
 	values []float64
 }
 
-// disturb spins on the first CPU of a run's target or client, from its start on.
+// disturb spins on the first CPU of a run's target, from its start on.
 func (s *spinner) disturb(ctx context.Context, c *harness.Cluster, run *v1alpha1.BenchmarkRun) error {
-	labels, container := harness.TargetLabels, "server"
-	if s.byClient {
-		labels, container = clientLabels(0), "client"
-	}
-	pid, err := process(ctx, c, run, labels, container)
+	pid, err := process(ctx, c, run, harness.TargetLabels, "server")
 	if err != nil {
 		return err
 	}
@@ -71,8 +62,8 @@ func (s *spinner) spin(ctx context.Context, cpu int, failed chan<- error) {
 	failed <- nil
 	for ctx.Err() == nil {
 		begin := time.Now()
-		for time.Since(begin) < s.length {
-			s.walk()
+		for now := begin; now.Sub(begin) < s.length; {
+			now = time.Now()
 		}
 		var used unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {
@@ -80,20 +71,6 @@ func (s *spinner) spin(ctx context.Context, cpu int, failed chan<- error) {
 		}
 		s.used = append(s.used, stamped{time.Now().UnixMicro(), []float64{float64(used.Nano()) / 1000}})
 		time.Sleep(spinInterval - time.Since(begin))
-	}
-}
-
-// walk reads and writes a byte of each of the next 1,000 cache lines of its memory.
-func (s *spinner) walk() {
-	const lines, lineBytes = 1000, 64
-	if len(s.memory) == 0 {
-		return
-	}
-	for range lines {
-		s.memory[s.at]++
-		if s.at += lineBytes; s.at >= len(s.memory) {
-			s.at = 0
-		}
 	}
 }
 
