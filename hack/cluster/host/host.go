@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/moby/sys/mountinfo"
 )
 
 // kernelSettings lists the settings that a cluster or its kubelet changes.
@@ -105,25 +107,23 @@ func Restore(file string, report func(string, ...any)) error {
 		}
 		failed = errors.Join(failed, os.WriteFile(file, []byte(value), 0o644))
 	}
-	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return errors.Join(failed, err)
-	}
-	return errors.Join(failed, removeMountPoints(before.MissingDirs, string(mountinfo), syscall.Rmdir, report))
+	return errors.Join(failed, removeMountPoints(before.MissingDirs, mountinfo.Mounted, syscall.Rmdir, report))
 }
 
 // removeMountPoints removes those of the directories that are empty. A cluster unmounts
 // its own file systems first, so a mount that is visible here belongs to something else, such as `ip netns`, which mounts
 // /run/netns on itself and never unmounts it. Such a directory stays and is reported.
-func removeMountPoints(dirs []string, mountinfo string, remove func(dir string) error, report func(string, ...any)) error {
+func removeMountPoints(dirs []string, mounted func(dir string) (bool, error), remove func(dir string) error, report func(string, ...any)) error {
 	var failed error
 	for _, dir := range dirs {
 		err := remove(dir)
 		switch {
 		case err == nil, errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTEMPTY):
-		case errors.Is(err, syscall.EBUSY) && slices.Contains(MountPointsBelow(mountinfo, []string{dir}), dir):
-			report("%s stays: something else has mounted a file system on it", dir)
 		default:
+			if busy, _ := mounted(dir); busy && errors.Is(err, syscall.EBUSY) {
+				report("%s stays: something else has mounted a file system on it", dir)
+				continue
+			}
 			failed = errors.Join(failed, fmt.Errorf("remove %s: %w", dir, err))
 		}
 	}

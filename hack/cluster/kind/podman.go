@@ -13,6 +13,8 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/moby/sys/mount"
+
 	"github.com/assay-dev/assay/hack/cluster/host"
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
@@ -269,7 +271,7 @@ func (c Cluster) downOnPodman(ctx context.Context, report func(string, ...any)) 
 	if _, err := os.Stat(c.state("networks", network+".json")); err == nil {
 		step("remove the network", func() error { return c.command(ctx, nil, "podman", "network", "rm", "--force", network) })
 	}
-	step("unmount", func() error { return host.UnmountBelow(c.State, c.Run) })
+	step("unmount", func() error { return errors.Join(mount.RecursiveUnmount(c.State), mount.RecursiveUnmount(c.Run)) })
 	step("remove what podman leaves", func() error { return c.removeTraces(c.Shared != nil && c.Shared(), report) })
 	if failed != nil {
 		// Keep the records, so that the next `down` can finish.

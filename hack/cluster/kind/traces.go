@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/moby/sys/mountinfo"
+
 	"github.com/assay-dev/assay/hack/cluster/host"
 )
 
@@ -155,8 +157,11 @@ func removeCgroups() error {
 }
 
 func isMounted(dir string) (bool, error) {
-	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
-	return slices.Contains(host.MountPointsBelow(string(mountinfo), []string{dir}), dir), err
+	mounted, err := mountinfo.Mounted(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return mounted, err
 }
 
 // removeNamespaces unmounts network namespaces that an interrupted command has left, and their directory.

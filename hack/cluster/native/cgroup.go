@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/moby/sys/mountinfo"
 
 	"github.com/assay-dev/assay/hack/cluster/host"
 )
@@ -20,27 +23,17 @@ type hierarchy struct {
 }
 
 func hierarchies() ([]hierarchy, error) {
-	content, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	return parseHierarchies(string(content)), nil
+	mounts, err := mountinfo.GetMounts(mountinfo.FSTypeFilter("cgroup", "cgroup2"))
+	return hierarchiesOf(mounts), err
 }
 
-// parseHierarchies returns the cgroup mounts in the text of
-// /proc/self/mountinfo; see proc_pid_mountinfo(5) for its fields.
-func parseHierarchies(mountinfo string) []hierarchy {
+// hierarchiesOf returns the hierarchies of mounts of cgroups: those that are complete, and each once.
+func hierarchiesOf(mounts []*mountinfo.Info) []hierarchy {
 	var found []hierarchy
-	seen := map[string]bool{}
-	for line := range strings.Lines(mountinfo) {
-		before, after, ok := strings.Cut(line, " - ")
-		fields, tail := strings.Fields(before), strings.Fields(after)
-		if !ok || len(fields) < 5 || len(tail) == 0 || fields[3] != "/" || seen[fields[4]] {
-			continue
-		}
-		if tail[0] == "cgroup" || tail[0] == "cgroup2" {
-			seen[fields[4]] = true
-			found = append(found, hierarchy{mount: fields[4], unified: tail[0] == "cgroup2"})
+	for _, m := range mounts {
+		h := hierarchy{mount: m.Mountpoint, unified: m.FSType == "cgroup2"}
+		if m.Root == "/" && !slices.Contains(found, h) {
+			found = append(found, h)
 		}
 	}
 	return found

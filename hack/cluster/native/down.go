@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/moby/sys/mount"
+
 	"github.com/assay-dev/assay/hack/cluster/host"
 	"github.com/assay-dev/assay/hack/cluster/process"
 )
@@ -69,7 +71,7 @@ func (l Layout) Down(ctx context.Context, report func(string, ...any)) error {
 	step("remove the link to node "+secondNode.name, removeLink)
 	step("wait for the pods' interfaces to go", func() error { return waitForInterfaces(15 * time.Second) })
 	step("remove netfilter tables", removeNetfilterTables)
-	step("unmount", func() error { return host.UnmountBelow(l.State, l.Run) })
+	step("unmount", func() error { return errors.Join(mount.RecursiveUnmount(l.State), mount.RecursiveUnmount(l.Run)) })
 	step("restore the host's settings", func() error { return host.Restore(l.hostRecord(), report) })
 	if failed != nil {
 		// Keep the records, so that the next `down` can finish.

@@ -6,48 +6,29 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/moby/sys/mountinfo"
 )
 
-func TestParseHierarchies(t *testing.T) {
-	tests := map[string]struct {
-		mountinfo string
-		want      []hierarchy
+func TestHierarchiesOf(t *testing.T) {
+	mount := func(kind, root, at string) *mountinfo.Info {
+		return &mountinfo.Info{FSType: kind, Root: root, Mountpoint: at}
+	}
+	for name, test := range map[string]struct {
+		mounts []*mountinfo.Info
+		want   []hierarchy
 	}{
-		"version 2": {
-			mountinfo: "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
-			want:      []hierarchy{{mount: "/sys/fs/cgroup", unified: true}},
-		},
-		"version 1": {
-			mountinfo: `30 24 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw
-31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:5 - cgroup cgroup rw,cpu,cpuacct
-32 30 0:28 / /sys/fs/cgroup/cpuset rw - cgroup none rw,cpuset
-`,
-			want: []hierarchy{
-				{mount: "/sys/fs/cgroup/cpu,cpuacct"},
-				{mount: "/sys/fs/cgroup/cpuset"},
-			},
-		},
-		"both": {
-			mountinfo: `31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
-33 30 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
-`,
-			want: []hierarchy{
-				{mount: "/sys/fs/cgroup/memory"},
-				{mount: "/sys/fs/cgroup/unified", unified: true},
-			},
+		"both versions": {
+			mounts: []*mountinfo.Info{mount("cgroup", "/", "/sys/fs/cgroup/cpu,cpuacct"), mount("cgroup2", "/", "/sys/fs/cgroup/unified")},
+			want:   []hierarchy{{mount: "/sys/fs/cgroup/cpu,cpuacct"}, {mount: "/sys/fs/cgroup/unified", unified: true}},
 		},
 		"a part of a hierarchy, as a container sees it, and one mounted twice": {
-			mountinfo: `31 30 0:27 /docker/1 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
-32 30 0:28 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu
-33 32 0:28 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu
-`,
-			want: []hierarchy{{mount: "/sys/fs/cgroup/cpu"}},
+			mounts: []*mountinfo.Info{mount("cgroup", "/docker/1", "/sys/fs/cgroup/memory"), mount("cgroup", "/", "/sys/fs/cgroup/cpu"), mount("cgroup", "/", "/sys/fs/cgroup/cpu")},
+			want:   []hierarchy{{mount: "/sys/fs/cgroup/cpu"}},
 		},
-		"none": {mountinfo: "22 27 0:21 / /proc rw - proc proc rw\n"},
-	}
-	for name, test := range tests {
+		"none": {},
+	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, parseHierarchies(test.mountinfo), cmp.AllowUnexported(hierarchy{})); diff != "" {
+			if diff := cmp.Diff(test.want, hierarchiesOf(test.mounts), cmp.AllowUnexported(hierarchy{})); diff != "" {
 				t.Error(diff)
 			}
 		})

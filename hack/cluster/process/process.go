@@ -3,15 +3,14 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // ID identifies a process until the machine reboots.
@@ -23,36 +22,18 @@ type ID struct {
 
 // Find returns the ID of the running process with this pid. A zombie counts as exited.
 func Find(pid int) (ID, error) {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	found, err := procfs.NewProc(pid)
 	if err != nil {
 		return ID{}, err
 	}
-	state, start, err := parseStat(string(stat))
+	stat, err := found.Stat()
+	if err == nil && (stat.State == "Z" || stat.State == "X") {
+		err = os.ErrProcessDone
+	}
 	if err != nil {
 		return ID{}, fmt.Errorf("process %d: %w", pid, err)
 	}
-	if state == "Z" || state == "X" {
-		return ID{}, fmt.Errorf("process %d: %w", pid, os.ErrProcessDone)
-	}
-	return ID{PID: pid, Start: start}, nil
-}
-
-// parseStat returns the state and the start time from a line of /proc/PID/stat. The second field is
-// the name in parentheses, which may itself contain spaces and parentheses.
-func parseStat(line string) (state string, start uint64, err error) {
-	end := strings.LastIndexByte(line, ')')
-	if end < 0 {
-		return "", 0, errors.New("stat line without a name")
-	}
-	fields := strings.Fields(line[end+1:])
-	if len(fields) < 20 {
-		return "", 0, fmt.Errorf("stat line with %d fields after the name", len(fields))
-	}
-	start, err = strconv.ParseUint(fields[19], 10, 64)
-	if err != nil {
-		return "", 0, fmt.Errorf("start time: %w", err)
-	}
-	return fields[0], start, nil
+	return ID{PID: pid, Start: stat.Starttime}, nil
 }
 
 // Alive reports whether the process is running.

@@ -10,37 +10,6 @@ import (
 	"time"
 )
 
-func TestParseStat(t *testing.T) {
-	const after = " 1 100 100 0 -1 4194560 900 0 0 0 5 3 0 0 20 0 12 0 123456 1000 200 18446744073709551615"
-	tests := map[string]struct {
-		line  string
-		state string
-		start uint64
-		bad   bool
-	}{
-		"plain name":           {line: "42 (kubelet) S" + after, state: "S", start: 123456},
-		"zombie":               {line: "42 (kubelet) Z" + after, state: "Z", start: 123456},
-		"name with a blank":    {line: "42 (tmux: server) R" + after, state: "R", start: 123456},
-		"name like a stat":     {line: "42 (a) Z 1 (b) S" + after, state: "S", start: 123456},
-		"name of parentheses":  {line: "42 ()))) D" + after, state: "D", start: 123456},
-		"no name":              {line: "42 S" + after, bad: true},
-		"cut off":              {line: "42 (kubelet) S 1 100 100", bad: true},
-		"start isn't a number": {line: "42 (kubelet) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x 20", bad: true},
-		"nothing":              {bad: true},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			state, start, err := parseStat(test.line)
-			if (err != nil) != test.bad {
-				t.Fatalf("error %v, want one: %v", err, test.bad)
-			}
-			if state != test.state || start != test.start {
-				t.Errorf("state %q, start %d; want %q, %d", state, start, test.state, test.start)
-			}
-		})
-	}
-}
-
 func TestFindItself(t *testing.T) {
 	self, err := Find(os.Getpid())
 	if err != nil {
