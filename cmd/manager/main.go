@@ -236,6 +236,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	benchmarks := &benchmark.Reconciler{
 		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Clock: clock.RealClock{},
+		Overdue: func() { cancel(fmt.Errorf("%w: a reconciliation took too long", errRestart)) },
 	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)

@@ -14,13 +14,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/fair"
 	"github.com/assay-dev/assay/controllers/metrics"
-	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/benchmark"
 )
 
@@ -33,6 +32,8 @@ type Reconciler struct {
 	// Metrics may be nil.
 	Metrics *metrics.Metrics
 	Clock   clock.PassiveClock
+	// Overdue ends the process, because a reconciliation has taken too long.
+	Overdue func()
 
 	mu sync.Mutex
 	// rounds holds the rounds under way as far as this manager has read them, by their Benchmarks.
@@ -56,6 +57,9 @@ type round struct {
 	stored map[string][]benchmark.Run
 }
 
+// workers is the number of Benchmarks that are reconciled at a time.
+const workers = 4
+
 // ownerField is the cache's index of runs by the UID of their Benchmark.
 const ownerField = "benchmark"
 
@@ -68,7 +72,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("benchmark").
 		For(&v1alpha1.Benchmark{}).
 		Owns(&v1alpha1.BenchmarkRun{}, builder.WithPredicates(steps)).
-		WithOptions(controller.Options{RateLimiter: retry.Limiter()}).
+		WithOptions(fair.Options(workers, r.Overdue)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("build the controller: %w", err)

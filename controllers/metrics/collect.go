@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/fair"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/run/state"
 )
@@ -46,9 +47,7 @@ const (
 )
 
 func (m *Metrics) vectors() []prometheus.Collector {
-	return []prometheus.Collector{
-		m.finished, m.findings, m.measured, m.wait, m.duration, m.artifacts, m.rounds, m.build,
-	}
+	return append(fair.Collectors(), m.finished, m.findings, m.measured, m.wait, m.duration, m.artifacts, m.rounds, m.build)
 }
 
 // Describe implements prometheus.Collector.

@@ -25,6 +25,8 @@ import (
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/fair"
+	"github.com/assay-dev/assay/controllers/retry"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -159,6 +161,7 @@ func everything(t *testing.T) *bench {
 	b.RunFinished(finished("l", v1alpha1.ReasonCompleted, metav1.ConditionTrue), []result.Finding{{Reason: "NoWarmup", Severity: result.Warns}})
 	b.RoundFinished(v1alpha1.BenchmarkPassed)
 	b.ArtifactFailed(KindBenchmarkRun, forbidden())
+	fair.Options(1, nil).NewQueue("test", retry.Limiter()).ShutDown()
 	return b
 }
 
