@@ -86,13 +86,7 @@ func usageColumns(r *result.Result) []usageColumn {
 	var columns []usageColumn
 	containers := r.Containers()
 	for _, c := range containers {
-		columns = append(columns, usageColumn{c.Name + " CPU %", "cpu_percent_" + c.Name, func(l *result.Level) float64 {
-			used := l.CPUOf(c.Name)
-			if c.Name == result.ServerContainer && used == result.Unknown {
-				used = l.ServerCPU // a result of an earlier version has no more
-			}
-			return l.CPUPercent(used, c.CPULimit)
-		}})
+		columns = append(columns, usageColumn{c.Name + " CPU %", "cpu_percent_" + c.Name, func(l *result.Level) float64 { return l.CPUPercent(l.CPUOf(c.Name), c.CPULimit) }})
 	}
 	if len(containers) > 1 {
 		columns = append(columns, usageColumn{"pod CPU %", "cpu_percent_pod", func(l *result.Level) float64 { return l.PodCPUPercent(containers, r.Environment.SharedCPULimit) }})

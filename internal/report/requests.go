@@ -83,3 +83,14 @@ func latencyMeaning(run *result.Run) string {
 	}
 	return "of " + cmp.Or(run.Load, "unknown") + " load"
 }
+
+// LatencyName returns what a latency is under a kind of load, as in "p99 service time".
+func LatencyName(load string) string {
+	switch load {
+	case result.LoadOpen:
+		return "response time"
+	case result.LoadScript:
+		return "service time as k6 measures it"
+	}
+	return "service time"
+}

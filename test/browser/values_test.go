@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/report"
-	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -65,7 +64,7 @@ func TestRunPagesHaveTheFiguresOfTheResult(t *testing.T) {
 				t.Fatal(err)
 			}
 			tables := tablesOf(t, tab)
-			checkHead(t, tab, d, chart.LatencyName(&all[name].Run))
+			checkHead(t, tab, d, report.LatencyName(all[name].Run.Load))
 			checkPercentiles(t, tables, d)
 			checkErrors(t, tables, d)
 			checkSeries(t, tab, tables, d)

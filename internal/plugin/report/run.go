@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -89,10 +90,7 @@ func write(ctx context.Context, c *cluster.Cluster, name string, from source, fo
 	if err := report.Write(out, format, r); err != nil || !plot {
 		return err
 	}
-	text := "No request succeeded: there is no percentile curve.\n"
-	if curves := chart.NewCurves(r); curves != nil {
-		text = curves.Text()
-	}
+	text := cmp.Or(chart.PercentilesText(r), "No request succeeded: there is no percentile curve.\n")
 	_, err = fmt.Fprint(out, "\n"+text)
 	return err
 }

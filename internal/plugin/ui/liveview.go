@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -168,7 +169,7 @@ func figuresOf(s *result.Second, progress *v1alpha1.Progress, declared *result.R
 		}
 		return number.Count(microseconds / (10 * s.Seconds * limitMillis))
 	}
-	limits, name, requests := &declared.Environment, chart.LatencyName(&declared.Run), ptr.Deref(progress.Requests, 0)
+	limits, name, requests := &declared.Environment, report.LatencyName(declared.Run.Load), ptr.Deref(progress.Requests, 0)
 	return []figure{
 		{"requests/s", number.Significant(float64(s.Requests) / float64(s.Seconds)), ""},
 		{"p50 " + name, latency(s.P50), "ms"},

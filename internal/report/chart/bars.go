@@ -4,185 +4,130 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Phases holds the mean times of the phases of requests.
-type Phases struct {
-	// Names are the phases that occurred, in their order.
-	Names []string
-	// Bars has all clients together, then each, up to maxBars of them.
-	Bars    []PhaseBar
-	Omitted int
-	invalid bool
-	colors  []plot.Color
-}
-
-// PhaseBar holds the mean times of a client, or of all, in milliseconds. Means has one for each name; they add up to Total.
-type PhaseBar struct {
-	Name  string
-	Means []float64
-	Total float64
-}
-
+// maxBars is the number of bars up to which clients have one each; the table has all.
 const maxBars = 9
 
-// phaseParts are the parts of the total time, in their order, with the mean of each in microseconds. Sending is what is
-// left of the processing.
-var phaseParts = []struct {
-	name string
-	of   func(sums *[result.Phases]float64) float64
-}{
-	{"delay", func(s *[result.Phases]float64) float64 { return s[result.Delay] }},
-	{"connect", func(s *[result.Phases]float64) float64 { return s[result.Connect] }},
-	{"TLS", func(s *[result.Phases]float64) float64 { return s[result.TLS] }},
-	{"sending", func(s *[result.Phases]float64) float64 {
-		return max(0, s[result.Processing]-s[result.Waiting]-s[result.Receiving])
-	}},
-	{"waiting", func(s *[result.Phases]float64) float64 { return s[result.Waiting] }},
-	{"receiving", func(s *[result.Phases]float64) float64 { return s[result.Receiving] }},
+// bar returns a bar in a row, from one value to another.
+func bar(from, to float64, color plot.Color, tip string) plot.Rect {
+	const top, bottom = 5, plot.RowHeight - 5
+	return plot.Rect{From: plot.Point{X: from, Y: top}, To: plot.Point{X: to, Y: bottom}, Color: color, Tip: tip}
 }
 
-// NewPhases returns the mean times of phases; nil if no request succeeded.
-func NewPhases(r *result.Result) *Phases {
+// phase is a part of the total time, of the means of all phases in microseconds.
+type phase struct {
+	name  string
+	color plot.Color
+	of    func(means *[result.Phases]float64) float64
+}
+
+// phases are the parts of the total time in their order. Sending is what is left of the processing.
+var phases = []phase{
+	{"delay", plot.VariantColor(0), func(m *[result.Phases]float64) float64 { return m[result.Delay] }},
+	{"connect", plot.VariantColor(1), func(m *[result.Phases]float64) float64 { return m[result.Connect] }},
+	{"TLS", plot.VariantColor(2), func(m *[result.Phases]float64) float64 { return m[result.TLS] }},
+	{"sending", plot.VariantColor(3), func(m *[result.Phases]float64) float64 {
+		return max(0, m[result.Processing]-m[result.Waiting]-m[result.Receiving])
+	}},
+	{"waiting", plot.VariantColor(4), func(m *[result.Phases]float64) float64 { return m[result.Waiting] }},
+	{"receiving", plot.VariantColor(5), func(m *[result.Phases]float64) float64 { return m[result.Receiving] }},
+}
+
+// Phases draws the mean time of each phase that occurred: a bar in parts for all clients together, and one for each. It has
+// nothing if no request succeeded.
+func Phases(r *result.Result) doc.Plot {
 	if r.Merged.Latencies.Get(result.Total).Count() == 0 {
-		return nil
+		return doc.Plot{}
 	}
-	p := &Phases{invalid: invalid(r)}
-	all := []*[result.Phases]float64{sums(&r.Merged.Latencies, nil)}
-	names := []string{"all clients"}
+	names, means := []string{"all clients"}, []*[result.Phases]float64{phaseMeans(&r.Merged.Latencies, &result.Summaries{})}
 	if len(r.Clients) > 1 {
 		for i := range r.Clients {
-			if len(all) == maxBars {
-				p.Omitted++
-				continue
-			}
-			all = append(all, sums(&r.Clients[i].Latencies, &r.Clients[i].Summaries))
-			names = append(names, fmt.Sprintf("client %d", r.Clients[i].Index))
+			c := &r.Clients[i]
+			names, means = append(names, clientName(c)), append(means, phaseMeans(&c.Latencies, &c.Summaries))
 		}
 	}
-	for i, part := range phaseParts {
-		if part.of(all[0]) > 0 {
-			p.Names = append(p.Names, part.name)
-			p.colors = append(p.colors, plot.VariantColor(i))
+	p := plot.Plot{Axis: "mean time of a successful request, ms", XName: "ms", Invalid: invalid(r)}
+	table := &doc.Table{Caption: "Means in ms, which add up", Columns: doc.Words("")}
+	var occurred []phase
+	var texts []string
+	for _, part := range phases {
+		if mean := part.of(means[0]) / 1000; mean > 0 {
+			occurred, texts = append(occurred, part), append(texts, part.name+" "+milliseconds(mean))
+			p.Names = append(p.Names, plot.Name{Text: part.name, Stroke: plot.Stroke{Color: part.color}, Box: true})
+			table.Columns = append(table.Columns, doc.Numbers(part.name)...)
 		}
 	}
-	for i, s := range all {
-		bar := PhaseBar{Name: names[i]}
-		for _, part := range phaseParts {
-			if mean := part.of(s) / 1000; part.of(all[0]) > 0 {
-				bar.Means = append(bar.Means, mean)
-				bar.Total += mean
-			}
+	table.Columns = append(table.Columns, doc.Numbers("total")...)
+	most := 0.0
+	for i, name := range names {
+		row, cells, total := plot.Row{Name: name, Bold: i == 0}, []string{name}, 0.0
+		for _, part := range occurred {
+			mean := part.of(means[i]) / 1000
+			row.Marks = append(row.Marks, bar(total, total+mean, part.color, fmt.Sprintf("%s, %s: %s", name, part.name, milliseconds(mean))))
+			cells, total = append(cells, number.Significant(mean)), total+mean
 		}
-		p.Bars = append(p.Bars, bar)
+		table.Rows = append(table.Rows, append(cells, number.Significant(total)))
+		row.Texts = []plot.Text{{Text: milliseconds(total)}}
+		if i < maxBars {
+			p.Rows, most = append(p.Rows, row), max(most, total)
+		}
 	}
-	return p
+	p.X = plot.Linear(0, most)
+	f := plot.Of("Where the time goes: mean of each phase", fmt.Sprintf("Over all clients: %s; total %s.", strings.Join(texts, ", "), p.Rows[0].Texts[0].Text), p)
+	if more := len(names) - maxBars; more > 0 {
+		f.Note = fmt.Sprintf("%d more clients are in the table.", more)
+	}
+	return doc.Plot{Drawing: f, Table: table}
 }
 
-// sums returns the mean of each phase over all successful requests in microseconds.
-func sums(histograms *result.Latencies, summaries *result.Summaries) *[result.Phases]float64 {
+func milliseconds(ms float64) string { return number.Unit(number.Significant(ms), "ms") }
+
+func clientName(c *result.Client) string { return fmt.Sprintf("client %d", c.Index) }
+
+// phaseMeans returns the mean of each phase over all successful requests in microseconds, of summaries where there are any.
+func phaseMeans(histograms *result.Latencies, summaries *result.Summaries) *[result.Phases]float64 {
 	var means [result.Phases]float64
 	count := histograms.Get(result.Total).Count()
-	if summaries != nil && summaries[result.Total] != nil {
-		count = summaries[result.Total].Count
+	if total := summaries[result.Total]; total != nil {
+		count = total.Count
 	}
 	if count == 0 {
 		return &means
 	}
 	for phase := range means {
 		sum := histograms.Get(result.Phase(phase)).Sum()
-		if summaries != nil && summaries[phase] != nil {
-			sum = summaries[phase].Sum
+		if s := summaries[phase]; s != nil {
+			sum = s.Sum
 		}
 		means[phase] = float64(sum) / float64(count)
 	}
 	return &means
 }
 
-// Figure draws a bar for all clients and for each, in parts.
-func (p *Phases) Figure() *plot.Figure {
-	if p == nil {
-		return nil
-	}
-	of := plot.Plot{Axis: "mean time of a successful request, ms", XName: "ms", Invalid: p.invalid}
-	for i, name := range p.Names {
-		of.Names = append(of.Names, plot.Name{Text: name, Stroke: plot.Stroke{Color: p.colors[i]}, Box: true})
-	}
-	most := 0.0
-	for i, bar := range p.Bars {
-		most = max(most, bar.Total)
-		row, from := plot.Row{Name: bar.Name, Bold: i == 0, Texts: []plot.Text{{Text: number.Unit(number.Significant(bar.Total), "ms")}}}, 0.0
-		for j, mean := range bar.Means {
-			row.Marks = append(row.Marks, plot.Rect{From: plot.Point{X: from, Y: barTop}, To: plot.Point{X: from + mean, Y: barBottom}, Color: p.colors[j], Tip: fmt.Sprintf("%s, %s: %s", bar.Name, p.Names[j], number.Unit(number.Significant(mean), "ms"))})
-			from += mean
-		}
-		of.Rows = append(of.Rows, row)
-	}
-	of.X = plot.Linear(0, most)
-	return plot.Of("Where the time goes: mean of each phase", p.summary(), of)
-}
-
-// The ordinates of bars in their rows.
-const (
-	barTop    = 5
-	barBottom = plot.RowHeight - 5
-)
-
-func (p *Phases) summary() string {
-	var texts []string
-	for i, name := range p.Names {
-		texts = append(texts, name+" "+number.Unit(number.Significant(p.Bars[0].Means[i]), "ms"))
-	}
-	return fmt.Sprintf("Over all clients: %s; total %s.", strings.Join(texts, ", "), number.Unit(number.Significant(p.Bars[0].Total), "ms"))
-}
-
-// Errors holds the failed requests by kind.
-type Errors struct {
-	Bars []ErrorBar
-	// Requests is the number of all requests.
-	Requests int64
-	invalid  bool
-}
-
-// ErrorBar is a kind of errors.
-type ErrorBar struct {
-	Name  string
-	Count int64
-	color plot.Color
-}
-
-// NewErrors returns the failed requests; nil if there are none.
-func NewErrors(r *result.Result) *Errors {
-	if r.Merged.Errors.Total() == 0 {
-		return nil
-	}
-	e := &Errors{Requests: r.Merged.Requests, invalid: invalid(r)}
-	for kind, n := range r.Merged.Errors.Occurred() {
-		e.Bars = append(e.Bars, ErrorBar{kind.String(), n, plot.ErrorColor(int(kind))})
-	}
-	return e
-}
-
-// Figure draws a bar for each kind, with count and share.
-func (e *Errors) Figure() *plot.Figure {
-	if e == nil {
-		return nil
-	}
-	p := plot.Plot{Axis: "failed requests by kind: number, and share of all requests", Invalid: e.invalid}
+// Errors draws a bar for each kind of failed requests with count and share. It has nothing if none failed.
+func Errors(r *result.Result) doc.Plot {
+	requests := r.Merged.Requests
+	p := plot.Plot{Axis: "failed requests by kind: number, and share of all requests", Invalid: invalid(r)}
+	table := &doc.Table{Caption: "Failed requests by kind", Columns: append(doc.Words("kind"), doc.Numbers("requests", "share of all requests")...)}
 	most := int64(1)
 	var texts []string
-	for _, bar := range e.Bars {
-		most = max(most, bar.Count)
-		texts = append(texts, fmt.Sprintf("%s %s", bar.Name, number.Count(bar.Count)))
+	for kind, n := range r.Merged.Errors.Occurred() {
+		name, count, share := kind.String(), number.Count(n), number.Share(n, requests)
+		most, texts = max(most, n), append(texts, name+" "+count)
+		table.Rows = append(table.Rows, []string{name, count, share})
 		p.Rows = append(p.Rows, plot.Row{
-			Name: bar.Name, Texts: []plot.Text{{Text: fmt.Sprintf("%s (%s)", number.Count(bar.Count), number.Share(bar.Count, e.Requests))}},
-			Marks: []plot.Mark{plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: float64(bar.Count), Y: barBottom}, Color: bar.color}},
+			Name: name, Texts: []plot.Text{{Text: fmt.Sprintf("%s (%s)", count, share)}}, Marks: []plot.Mark{bar(0, float64(n), plot.ErrorColor(int(kind)), "")},
 		})
+	}
+	if len(p.Rows) == 0 {
+		return doc.Plot{}
 	}
 	p.X = plot.LinearExact(float64(most))
 	p.X.Ticks = nil // each bar has its number
-	return plot.Of("Failed requests by kind", strings.Join(texts, ", ")+fmt.Sprintf(" of %s requests.", number.Count(e.Requests)), p)
+	return doc.Plot{Drawing: plot.Of("Failed requests by kind", strings.Join(texts, ", ")+fmt.Sprintf(" of %s requests.", number.Count(requests)), p), Table: table}
 }

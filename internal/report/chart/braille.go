@@ -7,7 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/plot"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // Size of the curve as text, in characters. Each has two dots across and four down (Unicode's block of braille patterns).
@@ -28,21 +30,26 @@ func (b *braille) set(column, row int) {
 	b[row/4][column/2] |= brailleDots[row%4][column%2]
 }
 
-// Text draws the percentile curve of all clients for a terminal, with both axes on a log scale: the latency upward, and to
-// the right the share of requests that take longer.
-func (c *Curves) Text() string {
+// PercentilesText draws the percentile curve of all clients for a terminal, with both axes on a log scale: the latency upward, and
+// to the right the share of requests that take longer. It is empty if no request succeeded.
+func PercentilesText(r *result.Result) string {
 	const columns, rows = 2 * brailleColumns, 4 * brailleRows
-	points := c.Merged.Points
-	x := plot.LogarithmicExact(1, max(2, float64(c.Merged.Count)))
-	y := plot.Logarithmic(points[0].Milliseconds, c.Merged.Max)
+	total := r.Merged.Latencies.Get(result.Total)
+	if total.Count() == 0 {
+		return ""
+	}
+	c := NewCurve("all clients", total)
+	points := c.Points
+	x := plot.LogarithmicExact(1, max(2, float64(c.Count)))
+	y := plot.Logarithmic(points[0].Y, c.Max)
 	var dots braille
 	down := func(ms float64) int { return int(math.Round((rows - 1) * (1 - y.At(ms)))) }
-	last := down(points[0].Milliseconds)
+	last := down(points[0].Y)
 	for column, i := 0, 0; column < columns; column++ {
-		for i+1 < len(points) && (columns-1)*x.At(points[i+1].OneIn) <= float64(column) {
+		for i+1 < len(points) && (columns-1)*x.At(points[i+1].X) <= float64(column) {
 			i++
 		}
-		row := down(points[i].Milliseconds)
+		row := down(points[i].Y)
 		for between := min(last, row); between <= max(last, row); between++ {
 			dots.set(column, between)
 		}
@@ -54,7 +61,7 @@ func (c *Curves) Text() string {
 	}
 	width := utf8.RuneCountInString(slices.MaxFunc(labels, func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) }))
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s, ms, log scale, by percentile: all clients\n", c.Name)
+	fmt.Fprintf(&text, "%s, ms, log scale, by percentile: %s\n", report.LatencyName(r.Run.Load), c.Name)
 	for row := range dots {
 		axis := "│"
 		if labels[row] != "" {
@@ -74,13 +81,13 @@ func (c *Curves) Text() string {
 }
 
 // percentileLabels are those of the x axis, each centered below its place where there is room.
-func (c *Curves) percentileLabels(x *plot.Scale) string {
+func (c *Curve) percentileLabels(x *plot.Scale) string {
 	line := ""
 	for _, tick := range []struct {
 		oneIn float64
 		label string
 	}{{1, "0"}, {2, "50"}, {10, "90"}, {100, "99"}, {1000, "99.9"}, {1e4, "99.99"}, {1e5, "99.999"}, {1e6, "99.9999"}} {
-		if tick.oneIn > float64(c.Merged.Count) {
+		if tick.oneIn > float64(c.Count) {
 			break
 		}
 		at := int(math.Round((2*brailleColumns-1)*x.At(tick.oneIn)))/2 - len(tick.label)/2

@@ -13,7 +13,7 @@ import (
 // TestBraille checks that the curve as text is a line from the left to the right, rises, and fits into 80 columns.
 func TestBraille(t *testing.T) {
 	r := reporttest.Tomcat()
-	text := chart.NewCurves(r).Text()
+	text := chart.PercentilesText(r)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 15 || !strings.Contains(lines[0], "service time, ms, log scale") || !strings.HasSuffix(lines[14], "%") {
 		t.Fatalf("%d lines:\n%s", len(lines), text)
@@ -46,7 +46,7 @@ func TestBrailleOfOne(t *testing.T) {
 	h.Record(1500)
 	r := &result.Result{}
 	r.Merged.Latencies[result.Total] = h
-	if text := chart.NewCurves(r).Text(); !strings.Contains(text, "┤") {
+	if text := chart.PercentilesText(r); !strings.Contains(text, "┤") {
 		t.Error(text)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/chart"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -177,29 +178,33 @@ func TestBoundsBeyondTheAxis(t *testing.T) {
 // count with the maximum.
 func TestCurvesHaveTheReportedPercentiles(t *testing.T) {
 	for name, r := range map[string]*result.Result{"2 clients": reporttest.Measured(2, 22), "10 clients": reporttest.Measured(10, 22), "open": reporttest.Opened()} {
-		c := chart.NewCurves(r)
 		total := r.Merged.Latencies.Get(result.Total)
+		points := chart.NewCurve("all clients", total).Points
 		for p := range percentile.Count {
-			want := float64(total.Percentile(p.Percent())) / 1000
-			at := slices.IndexFunc(c.Merged.Points, func(point chart.CurvePoint) bool { return point.OneIn == chart.OneIn(p) && point.Milliseconds == want })
-			if at < 0 && chart.OneIn(p) < float64(total.Count()) {
-				t.Errorf("%s: the curve doesn't go through p%s, %g ms", name, p, want)
+			want := plot.Point{X: chart.OneIn(p), Y: float64(total.Percentile(p.Percent())) / 1000}
+			if want.X < float64(total.Count()) && !slices.Contains(points, want) {
+				t.Errorf("%s: the curve doesn't go through p%s, %g ms", name, p, want.Y)
 			}
 		}
-		if !slices.IsSortedFunc(c.Merged.Points, func(a, b chart.CurvePoint) int {
-			if a.OneIn >= b.OneIn && a.Milliseconds >= b.Milliseconds {
+		if !slices.IsSortedFunc(points, func(a, b plot.Point) int {
+			if a.X >= b.X && a.Y >= b.Y {
 				return 1
 			}
 			return -1
 		}) {
 			t.Errorf("%s: the curve doesn't rise", name)
 		}
-		last := c.Merged.Points[len(c.Merged.Points)-1]
-		if last.OneIn != float64(total.Count()) || last.Milliseconds != float64(total.Max())/1000 {
-			t.Errorf("%s: the curve ends at 1 in %g with %g ms", name, last.OneIn, last.Milliseconds)
+		if last := points[len(points)-1]; last.X != float64(total.Count()) || last.Y != float64(total.Max())/1000 {
+			t.Errorf("%s: the curve ends at 1 in %g with %g ms", name, last.X, last.Y)
 		}
-		if many := len(r.Clients) > 8; many != (len(c.Envelope) > 0) || many && len(c.Clients) != 1 {
-			t.Errorf("%s: %d curves of clients and a range of %d points", name, len(c.Clients), len(c.Envelope))
+		// Of many clients there is a range, and the curve of the worst.
+		var names []string
+		for _, n := range chart.Percentiles(r).Drawing.(*plot.Figure).Columns[0][0].Names {
+			names = append(names, n.Text)
+		}
+		all := strings.Join(names, ", ")
+		if many := len(r.Clients) > 8; many != slices.Contains(names, "range of clients") || many != strings.Contains(all, "(worst)") {
+			t.Errorf("%s: names %s", name, all)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (t *Timeline) Figure(l *Panel, axis bool) *plot.Figure {
 	if l.ID == PanelFindings {
 		return t.findings()
 	}
-	p := plot.Plot{Axis: l.Name, X: t.scale(), XHidden: (l.Folded || l.ID == PanelLoad) && !axis, Y: l.Scale(), Height: 112, Names: l.names(), Gutter: true, Invalid: t.Invalid}
+	p := plot.Plot{Axis: l.Name, X: t.scale(), XHidden: (l.Folded || l.ID == PanelLoad) && !axis, Y: l.Scale(), Height: 112, Names: l.names(), Gutter: true, Invalid: invalid(t.r)}
 	switch {
 	case l.ID == PanelLoad:
 		p.Height = 40
@@ -61,10 +61,8 @@ func (t *Timeline) background(named bool) (all []plot.Mark) {
 	band := func(from, to float64, c plot.Color, tip string) plot.Rect {
 		return plot.Rect{From: plot.Point{X: from, Y: math.Inf(-1)}, To: plot.Point{X: to, Y: math.Inf(1)}, Color: c, Tip: tip, Ink: plot.Muted}
 	}
-	for i, level := range t.Levels {
-		if i%2 == 1 {
-			all = append(all, band(level.From, level.To, plot.Band, ""))
-		}
+	for i := 1; i < len(t.r.Levels); i += 2 {
+		all = append(all, band(float64(t.r.Levels[i].Start), float64(t.r.Levels[i].End), plot.Band, ""))
 	}
 	if t.Warmup > 0 {
 		w := band(t.Start, 0, plot.Warmup, "warm-up of "+number.Significant(t.Warmup)+" s; its seconds are not in the result")
@@ -81,48 +79,50 @@ func (t *Timeline) background(named bool) (all []plot.Mark) {
 
 // hairlines returns a line through the plot where something happened.
 func (t *Timeline) hairlines() (all []plot.Mark) {
-	for _, m := range t.Marks {
-		if m.At >= 0 {
-			all = append(all, plot.Rule{X: m.At, Stroke: hairline})
+	for _, f := range t.r.Findings {
+		if f.Seconds != nil {
+			all = append(all, plot.Rule{X: float64(f.Seconds.From), Stroke: hairline})
 		}
+	}
+	reached, _ := breakingPoints(t.r)
+	for _, p := range reached {
+		all = append(all, plot.Rule{X: float64(p.Second), Stroke: hairline})
 	}
 	return all
 }
 
-// findings draws the numbers of findings where they happened, and the words of each breaking point at its time.
+// findings draws the numbers of findings where they first happened, and the words of each breaking point at its time.
 func (t *Timeline) findings() *plot.Figure {
-	const row = 18
-	p := plot.Plot{Axis: "findings by their number", X: t.scale(), XHidden: true, Gutter: true, Invalid: t.Invalid, Marks: t.background(false)}
-	var all, names []string
+	const row, apart = 18, 0.1 // apart is of the axis: a number's width in the narrowest plot
+	p := plot.Plot{Axis: "findings by their number", X: t.scale(), XHidden: true, Gutter: true, Invalid: invalid(t.r), Marks: t.background(false)}
+	var full, names []string
 	var numbers []plot.Mark
-	points := 0
 	var last []float64 // the last place in each row
-	for _, m := range t.Marks {
-		names = append(names, m.Text)
-		switch {
-		case m.Number > 0 && m.At < 0:
-			all = append(all, fmt.Sprint(m.Number))
-		case m.Number > 0:
-			const apart = 0.1 // of the axis: a number's width in the narrowest plot
-			at := p.X.At(m.At)
-			free := slices.IndexFunc(last, func(before float64) bool { return at-before >= apart })
-			if free < 0 {
-				free, last = len(last), append(last, 0)
-			}
-			last[free] = at
-			numbers = append(numbers, plot.Dot{At: plot.Point{X: m.At, Y: row*float64(free) + row/2}, Number: m.Number, Tip: m.Text})
-			p.Marks = append(p.Marks, plot.Rule{X: m.At, Stroke: hairline})
-		default:
-			p.Marks = append(p.Marks, plot.Rule{X: m.At, Stroke: hairline, Text: m.Text, Row: points})
-			points++
+	for i, f := range t.r.Findings {
+		names = append(names, f.Reason)
+		if f.Seconds == nil {
+			full = append(full, fmt.Sprint(i+1))
+			continue
 		}
+		at := float64(f.Seconds.From)
+		free := slices.IndexFunc(last, func(before float64) bool { return p.X.At(at)-before >= apart })
+		if free < 0 {
+			free, last = len(last), append(last, 0)
+		}
+		last[free] = p.X.At(at)
+		numbers = append(numbers, plot.Dot{At: plot.Point{X: at, Y: row*float64(free) + row/2}, Number: i + 1, Tip: f.Reason})
+		p.Marks = append(p.Marks, plot.Rule{X: at, Stroke: hairline})
 	}
-	if len(all) > 0 {
-		p.Axis += "; about all of the measurement: " + strings.Join(all, ", ")
+	reached, words := breakingPoints(t.r)
+	for i, point := range reached {
+		p.Marks = append(p.Marks, plot.Rule{X: float64(point.Second), Stroke: hairline, Text: words[i], Row: i})
+	}
+	if len(full) > 0 {
+		p.Axis += "; about all of the measurement: " + strings.Join(full, ", ")
 	}
 	p.Height = row * float64(max(1, len(last)))
 	p.Y, p.Marks = plot.Pixels(p.Height), append(p.Marks, numbers...)
-	return plot.Of("findings and breaking points", strings.Join(names, "; ")+".", p)
+	return plot.Of("findings and breaking points", strings.Join(append(names, words...), "; ")+".", p)
 }
 
 // Scale returns the scale of a panel's figures.
@@ -164,8 +164,8 @@ func (l *Panel) Range() (low, high float64) {
 		}
 	}
 	for _, r := range l.Rules {
-		if r.Value <= 100 && high > 0.5*r.Value { // a bound that is far away would flatten the line
-			see(r.Value)
+		if high > 0.5*r { // a bound that is far away would flatten the line
+			see(r)
 		}
 	}
 	if math.IsInf(low, 1) {
@@ -188,7 +188,7 @@ func (l *Panel) sum(point, lines int) float64 {
 // rules returns the bounds of a panel.
 func (l *Panel) rules() (all []plot.Mark) {
 	for _, r := range l.Rules {
-		all = append(all, plot.Level(r.Value, plot.Stroke{Color: plot.AxisColor, Dash: "2 3"}))
+		all = append(all, plot.Level(r, plot.Stroke{Color: plot.AxisColor, Dash: "2 3"}))
 	}
 	return all
 }
@@ -205,19 +205,15 @@ func (l *Panel) names() (all []plot.Name) {
 		if l.Stacked {
 			at = l.sum(len(line.Values)-1, i+1)
 		}
-		all = append(all, plot.Name{Text: line.Name, Y: at, Stroke: line.stroke(), Box: l.Stacked, Dotted: line.Dots})
+		all = append(all, plot.Name{Text: line.Name, Y: at, Stroke: line.Stroke, Box: l.Stacked, Dotted: line.Dots})
 	}
 	y := l.Scale()
 	for _, r := range l.Rules {
-		if _, beyond := y.Place(r.Value); !beyond {
-			all = append(all, plot.Name{Text: r.Text + strings.TrimPrefix(l.Unit, " "), Y: r.Value})
+		if _, beyond := y.Place(r); !beyond {
+			all = append(all, plot.Name{Text: fmt.Sprint(r) + l.Unit, Y: r})
 		}
 	}
 	return all
-}
-
-func (line *Line) stroke() plot.Stroke {
-	return plot.Stroke{Color: line.Color, Width: line.Width, Dash: line.Dash}
 }
 
 // line draws a line: as steps if points are wide enough, else through their middles; or columns on top of those of the lines before.
@@ -240,7 +236,7 @@ func (t *Timeline) line(l *Panel, of int) plot.Mark {
 	case line.Dots:
 		return plot.Dots{Points: points, Radius: 1.5, Color: line.Color}
 	}
-	return plot.Line{Stroke: line.stroke(), Points: points, Name: fmt.Sprint(of)}
+	return plot.Line{Stroke: line.Stroke, Points: points, Name: fmt.Sprint(of)}
 }
 
 // stack draws a line as columns on top of those before. Of several points in a column of pixels, the one with the largest sum is
@@ -271,19 +267,19 @@ func (t *Timeline) stack(l *Panel, of int) plot.Mark {
 
 // windows returns the windows of the warm-up as hollow dots: they aren't in the result. One above the axis is a head.
 func (t *Timeline) windows(l *Panel, y *plot.Scale) (all []plot.Mark) {
-	for _, w := range t.Windows {
-		value, color, name := w.PerSecond, plot.Throughput, "requests/s"
-		switch l.ID {
-		case PanelThroughput:
-		case PanelLatency:
-			value, color, name = w.P99, plot.P99, "p99"
-		default:
-			return nil
+	if l.ID != PanelThroughput && l.ID != PanelLatency {
+		return nil
+	}
+	windows, middles := t.Windows()
+	for i, w := range windows {
+		value, color, name := w.PerSecond(), plot.Throughput, "requests/s"
+		if l.ID == PanelLatency {
+			value, color, name = float64(w.P99)/1000, plot.P99, "p99"
 		}
-		if math.IsNaN(value) {
+		if l.ID == PanelLatency && w.Succeeded == 0 {
 			continue
 		}
-		dot := plot.Dot{At: plot.Point{X: w.At, Y: value}, Color: color, Hollow: true, Tip: "warm-up: " + name + " " + number.Significant(value)}
+		dot := plot.Dot{At: plot.Point{X: middles[i], Y: value}, Color: color, Hollow: true, Tip: "warm-up: " + name + " " + number.Significant(value)}
 		if _, beyond := y.Place(value); beyond && value > y.High {
 			dot.Shape, dot.Hollow = plot.Up, false
 		}

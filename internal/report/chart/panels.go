@@ -5,12 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// unknown is the value of a figure that isn't known.
+// unknown is a value that isn't known.
 var unknown = math.NaN()
 
 // The IDs of panels, which are also names of pictures.
@@ -24,9 +25,10 @@ const (
 	PanelClientCPU  = "clients"
 )
 
-func panels(r *result.Result, t *Timeline) []Panel {
-	all := []Panel{loadPanel(r, t), {ID: PanelFindings, Name: "findings"}, throughputPanel(r).withoutEnd(r), latencyPanel(r), errorsPanel(r), targetPanel(r).withoutEnd(r), clientPanel(r).withoutEnd(r)}
-	if len(t.Marks) == 0 {
+func (t *Timeline) panels() []Panel {
+	r := t.r
+	all := []Panel{t.loadPanel(), {ID: PanelFindings, Name: "findings"}, throughputPanel(r).withoutEnd(r), latencyPanel(r), errorsPanel(r), targetPanel(r).withoutEnd(r), clientPanel(r).withoutEnd(r)}
+	if reached, _ := breakingPoints(r); len(r.Findings)+len(reached) == 0 {
 		all[1].Empty = "none"
 	}
 	if heat := heatPanel(r); heat != nil {
@@ -35,7 +37,7 @@ func panels(r *result.Result, t *Timeline) []Panel {
 	return append(all, foldedPanels(r)...)
 }
 
-// values returns a figure of each point.
+// values returns a metric of each point.
 func values(r *result.Result, of func(*result.Second) float64) []float64 {
 	all := make([]float64, len(r.Series))
 	for i := range r.Series {
@@ -71,7 +73,7 @@ func (l Panel) withoutEnd(r *result.Result) Panel {
 
 func throughputPanel(r *result.Result) Panel {
 	return Panel{ID: PanelThroughput, Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{{
-		Name: "requests/s", Color: plot.Throughput, Width: 2, Step: true,
+		Name: "requests/s", Stroke: plot.Stroke{Color: plot.Throughput, Width: 2}, Step: true,
 		Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Requests-s.Errors)) }),
 	}}}
 }
@@ -87,27 +89,22 @@ func latencyPanel(r *result.Result) Panel {
 			return unknown
 		})
 	}
-	l := Panel{ID: PanelLatency, Name: "latency (" + LatencyName(&r.Run) + "), ms, log scale", Unit: "ms", Log: true, Lines: []Line{
-		{Name: "p50", Color: plot.P50, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P50 })},
-		{Name: "p90", Color: plot.P90, Width: 1.5, Values: of(func(s *result.Second) int64 { return s.P90 })},
-		{Name: "p99", Color: plot.P99, Width: 2, Values: of(func(s *result.Second) int64 { return s.P99 })},
-		{Name: "max", Color: plot.P999, Dots: true, Values: of(func(s *result.Second) int64 { return s.Max })},
-	}}
+	l := Panel{ID: PanelLatency, Name: "latency (" + report.LatencyName(r.Run.Load) + "), ms, log scale", Unit: "ms", Log: true, Lines: append(
+		percentileLines(of(func(s *result.Second) int64 { return s.P50 }), of(func(s *result.Second) int64 { return s.P90 }), of(func(s *result.Second) int64 { return s.P99 })),
+		Line{Name: "max", Stroke: plot.Stroke{Color: plot.P999}, Dots: true, Values: of(func(s *result.Second) int64 { return s.Max })},
+	)}
 	if !l.known() {
 		l.Lines, l.Empty = nil, "none: no request succeeded"
 	}
 	return l
 }
 
-// LatencyName returns what a latency is under the load of a run.
-func LatencyName(run *result.Run) string {
-	switch run.Load {
-	case result.LoadOpen:
-		return "response time"
-	case result.LoadScript:
-		return "service time as k6 measures it"
+// percentileLines returns lines of the 50th, 90th and 99th percentile.
+func percentileLines(p50, p90, p99 []float64) []Line {
+	return []Line{
+		{Name: "p50", Stroke: plot.Stroke{Color: plot.P50, Width: 1.5}, Values: p50}, {Name: "p90", Stroke: plot.Stroke{Color: plot.P90, Width: 1.5}, Values: p90},
+		{Name: "p99", Stroke: plot.Stroke{Color: plot.P99, Width: 2}, Values: p99},
 	}
-	return "service time"
 }
 
 func errorsPanel(r *result.Result) Panel {
@@ -122,7 +119,7 @@ func errorsPanel(r *result.Result) Panel {
 	case total == 0 && kinds == 0:
 		l.Empty = "none"
 	case !byKind:
-		l.Lines = []Line{{Name: "failed", Color: plot.Muted, Step: true, Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Errors)) })}}
+		l.Lines = []Line{{Name: "failed", Stroke: plot.Stroke{Color: plot.Muted}, Step: true, Values: values(r, func(s *result.Second) float64 { return perSecond(s, float64(s.Errors)) })}}
 	default:
 		for k := range result.ErrorKinds {
 			of := values(r, func(s *result.Second) float64 {
@@ -132,7 +129,7 @@ func errorsPanel(r *result.Result) Panel {
 				return perSecond(s, float64(s.Counts.Errors[k]))
 			})
 			if slices.Max(of) > 0 {
-				l.Lines = append(l.Lines, Line{Name: k.String(), Color: plot.ErrorColor(int(k)), Step: true, Values: of})
+				l.Lines = append(l.Lines, Line{Name: k.String(), Stroke: plot.Stroke{Color: plot.ErrorColor(int(k))}, Step: true, Values: of})
 			}
 		}
 		if len(l.Lines) == 0 {
@@ -143,7 +140,8 @@ func errorsPanel(r *result.Result) Panel {
 }
 
 // loadPanel shows the connections or the target rate over time.
-func loadPanel(r *result.Result, t *Timeline) Panel {
+func (t *Timeline) loadPanel() Panel {
+	r := t.r
 	l := Panel{ID: PanelLoad, Name: "load, connections"}
 	of := float64(cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(max(1, len(r.Clients)))))
 	switch r.Run.Load {
@@ -159,7 +157,7 @@ func loadPanel(r *result.Result, t *Timeline) Panel {
 		}
 		return l
 	}
-	line := Line{Name: "load", Color: plot.Ink, Width: 1.5, Dash: "6 3", Step: true, Values: make([]float64, t.Points())}
+	line := Line{Name: "load", Stroke: plot.Stroke{Color: plot.Ink, Width: 1.5, Dash: "6 3"}, Step: true, Values: make([]float64, t.Points())}
 	for i := range line.Values {
 		line.Values[i] = of
 		if len(r.Levels) > 0 {
@@ -197,13 +195,16 @@ func cpuPercent(s *result.Second, microseconds, limitMillis int64) float64 {
 	return perSecond(s, float64(microseconds)) / 1e6 * 100 * 1000 / float64(limitMillis)
 }
 
-// dashes tell the containers of the target apart.
-var dashes = [...]string{"", "5 3", "1.5 3", "6 3 1.5 3"}
+// targetStroke is the stroke of the i-th container of the target. Dashes tell them apart without their colors.
+func targetStroke(i int) plot.Stroke {
+	dashes := []string{"", "5 3", "1.5 3", "6 3 1.5 3"}
+	return plot.Stroke{Color: plot.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)]}
+}
 
 func targetPanel(r *result.Result) Panel {
 	l := Panel{ID: PanelCPU, Short: "CPU", Name: "target CPU, % of the limit of each container", Unit: "%"}
 	for i, c := range r.Containers() {
-		line := Line{Name: c.Name, Color: plot.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)], Step: true}
+		line := Line{Name: c.Name, Stroke: targetStroke(i), Step: true}
 		line.Values = values(r, func(s *result.Second) float64 {
 			used := s.ServerCPU
 			if c.Name != result.ServerContainer {
@@ -225,11 +226,13 @@ func targetPanel(r *result.Result) Panel {
 	return l
 }
 
+var clientStroke = plot.Stroke{Color: plot.Clients, Width: 1.5}
+
 // clientPanel shows the CPU of all clients together, of which the artifact has the sum.
 func clientPanel(r *result.Result) Panel {
 	limit := r.Environment.ClientCPULimit * int64(max(1, len(r.Clients)))
-	l := Panel{ID: PanelClientCPU, Short: "CPU", Name: "CPU of all clients, % of the sum of their limits", Unit: "%", Rules: []Rule{{80, "80"}, {90, "90"}}, Lines: []Line{{
-		Name: "clients", Color: plot.Clients, Width: 1.5, Step: true,
+	l := Panel{ID: PanelClientCPU, Short: "CPU", Name: "CPU of all clients, % of the sum of their limits", Unit: "%", Rules: []float64{80, 90}, Lines: []Line{{
+		Name: "clients", Stroke: clientStroke, Step: true,
 		Values: values(r, func(s *result.Second) float64 { return cpuPercent(s, s.ClientCPU, limit) }),
 	}}}
 	if limit <= 0 {
@@ -238,7 +241,7 @@ func clientPanel(r *result.Result) Panel {
 	return l
 }
 
-// known reports whether a panel has a figure.
+// known reports whether a panel has a value.
 func (l *Panel) known() bool {
 	return slices.ContainsFunc(l.Lines, func(line Line) bool {
 		return slices.ContainsFunc(line.Values, func(v float64) bool { return !math.IsNaN(v) })

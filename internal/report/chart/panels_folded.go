@@ -18,7 +18,7 @@ var openFor = map[string][]string{
 	"tcp":       {validity.ReasonNetworkLimited, validity.ReasonAcceptQueueOverflow},
 }
 
-// foldedPanels are the panels that few readers need. Those without any figure are omitted, and those that a finding is
+// foldedPanels are the panels that few readers need. Those without any value are omitted, and those that a finding is
 // about aren't folded.
 func foldedPanels(r *result.Result) []Panel {
 	all := []Panel{memoryPanel(r), networkPanel(r).withoutEnd(r), pausesPanel(r), compilerPanel(r).withoutEnd(r), throttledPanel(r).withoutEnd(r), delaysPanel(r), nodePanel(r).withoutEnd(r), tcpPanel(r).withoutEnd(r)}
@@ -37,10 +37,10 @@ func used(s *result.Second, container string) *result.Used {
 	return s.Backends[container]
 }
 
-// perContainer adds a line for each container of which a figure is known.
-func (l *Panel) perContainer(r *result.Result, suffix string, of func(*result.Second, *result.Used) float64) {
+// perContainer adds a line for each container of which a value is known.
+func (l *Panel) perContainer(r *result.Result, of func(*result.Second, *result.Used) float64) {
 	for i, c := range r.Containers() {
-		l.add(r, Line{Name: c.Name + suffix, Color: plot.TargetColor(i), Width: 1.5, Dash: dashes[min(i, len(dashes)-1)]}, func(s *result.Second) float64 {
+		l.add(r, Line{Name: c.Name, Stroke: targetStroke(i)}, func(s *result.Second) float64 {
 			if u := used(s, c.Name); u != nil {
 				return of(s, u)
 			}
@@ -49,7 +49,7 @@ func (l *Panel) perContainer(r *result.Result, suffix string, of func(*result.Se
 	}
 }
 
-// add adds a line, if one of its figures is known.
+// add adds a line, if one of its values is known.
 func (l *Panel) add(r *result.Result, line Line, of func(*result.Second) float64) {
 	line.Values = values(r, of)
 	one := Panel{Lines: []Line{line}}
@@ -58,8 +58,8 @@ func (l *Panel) add(r *result.Result, line Line, of func(*result.Second) float64
 	}
 }
 
-// figure returns a figure divided by size, or unknown.
-func figure(x int64, size float64) float64 {
+// scaled returns a value divided by size, or unknown.
+func scaled(x int64, size float64) float64 {
 	if x == result.Unknown {
 		return unknown
 	}
@@ -68,41 +68,41 @@ func figure(x int64, size float64) float64 {
 
 func memoryPanel(r *result.Result) Panel {
 	l := Panel{ID: "memory", Short: "memory", Name: "memory (RSS), MiB", Unit: "MiB"}
-	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.Resident, 1<<20) })
+	l.perContainer(r, func(_ *result.Second, u *result.Used) float64 { return scaled(u.Resident, 1<<20) })
 	return l
 }
 
 func networkPanel(r *result.Result) Panel {
 	l := Panel{ID: "network", Name: "responses received, MB/s", Unit: "MB/s"}
 	if r.Merged.BytesReceived > 0 {
-		l.add(r, Line{Name: "received", Color: plot.Throughput, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, float64(s.BytesReceived)/1e6) })
+		l.add(r, Line{Name: "received", Stroke: plot.Stroke{Color: plot.Throughput, Width: 1.5}}, func(s *result.Second) float64 { return perSecond(s, float64(s.BytesReceived)/1e6) })
 	}
 	return l
 }
 
 func pausesPanel(r *result.Result) Panel {
 	l := Panel{ID: "pauses", Short: "GC pause", Name: "longest GC pause, ms", Unit: "ms"}
-	l.perContainer(r, "", func(_ *result.Second, u *result.Used) float64 { return figure(u.GCPauseMax, 1000) })
-	l.add(r, Line{Name: "clients", Color: plot.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientGCPauseMax, 1000) })
+	l.perContainer(r, func(_ *result.Second, u *result.Used) float64 { return scaled(u.GCPauseMax, 1000) })
+	l.add(r, Line{Name: "clients", Stroke: clientStroke}, func(s *result.Second) float64 { return scaled(s.ClientGCPauseMax, 1000) })
 	return l
 }
 
 func compilerPanel(r *result.Result) Panel {
 	l := Panel{ID: "compiler", Short: "Java compiler", Name: "Java compiler, % of a CPU", Unit: "%"}
-	l.perContainer(r, "", func(s *result.Second, u *result.Used) float64 { return perSecond(s, figure(u.CompilerCPU, 10_000)) })
+	l.perContainer(r, func(s *result.Second, u *result.Used) float64 { return perSecond(s, scaled(u.CompilerCPU, 10_000)) })
 	return l
 }
 
 func throttledPanel(r *result.Result) Panel {
 	l := Panel{ID: "throttled", Short: "throttled", Name: "CPU throttled, ms/s", Unit: "ms/s"}
-	l.perContainer(r, "", func(s *result.Second, u *result.Used) float64 { return perSecond(s, figure(u.Throttled, 1000)) })
-	l.add(r, Line{Name: "clients", Color: plot.Clients, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, figure(s.ClientThrottled, 1000)) })
+	l.perContainer(r, func(s *result.Second, u *result.Used) float64 { return perSecond(s, scaled(u.Throttled, 1000)) })
+	l.add(r, Line{Name: "clients", Stroke: clientStroke}, func(s *result.Second) float64 { return perSecond(s, scaled(s.ClientThrottled, 1000)) })
 	return l
 }
 
 func delaysPanel(r *result.Result) Panel {
 	l := Panel{ID: "delays", Short: "of the scheduling latency", Name: "scheduling latency of the worst client, p99, ms", Unit: "ms"}
-	l.add(r, Line{Name: "p99", Color: plot.Clients, Width: 1.5}, func(s *result.Second) float64 { return figure(s.ClientSchedulingLatencyP99, 1000) })
+	l.add(r, Line{Name: "p99", Stroke: clientStroke}, func(s *result.Second) float64 { return scaled(s.ClientSchedulingLatencyP99, 1000) })
 	return l
 }
 
@@ -119,8 +119,8 @@ func nodePanel(r *result.Result) Panel {
 			return unknown
 		}
 	}
-	l.add(r, Line{Name: "others", Color: plot.Muted, Width: 1.5}, share(func(u *result.NodeUsage) int64 { return u.OtherCPU }))
-	l.add(r, Line{Name: "stolen", Color: plot.Muted, Width: 1.5, Dash: "5 3"}, share(func(u *result.NodeUsage) int64 { return u.Steal }))
+	l.add(r, Line{Name: "others", Stroke: plot.Stroke{Color: plot.Muted, Width: 1.5}}, share(func(u *result.NodeUsage) int64 { return u.OtherCPU }))
+	l.add(r, Line{Name: "stolen", Stroke: plot.Stroke{Color: plot.Muted, Width: 1.5, Dash: "5 3"}}, share(func(u *result.NodeUsage) int64 { return u.Steal }))
 	return l
 }
 
@@ -131,10 +131,10 @@ func tcpPanel(r *result.Result) Panel {
 			if s.Node == nil {
 				return unknown
 			}
-			return perSecond(s, figure(of(s.Node), 1))
+			return perSecond(s, scaled(of(s.Node), 1))
 		}
 	}
-	l.add(r, Line{Name: "retransmitted", Color: plot.TargetColor(0), Width: 1.5}, count(func(u *result.NodeUsage) int64 { return u.SegmentsRetransmitted }))
-	l.add(r, Line{Name: "overflows", Color: plot.TargetColor(1), Width: 1.5, Dash: "5 3"}, count(func(u *result.NodeUsage) int64 { return u.ListenOverflows }))
+	l.add(r, Line{Name: "retransmitted", Stroke: plot.Stroke{Color: plot.TargetColor(0), Width: 1.5}}, count(func(u *result.NodeUsage) int64 { return u.SegmentsRetransmitted }))
+	l.add(r, Line{Name: "overflows", Stroke: plot.Stroke{Color: plot.TargetColor(1), Width: 1.5, Dash: "5 3"}}, count(func(u *result.NodeUsage) int64 { return u.ListenOverflows }))
 	return l
 }

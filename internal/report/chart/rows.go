@@ -8,39 +8,64 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Bounds holds thresholds that have a figure.
-type Bounds struct {
-	Rows    []BoundRow
-	invalid bool
-}
-
-// BoundRow is a threshold.
-type BoundRow struct {
-	Outcome       result.ThresholdOutcome
-	Bound, Actual float64
-}
-
-// NewBounds returns the thresholds; nil if none has a figure.
-func NewBounds(r *result.Result) *Bounds {
-	b := &Bounds{invalid: invalid(r)}
-	for _, o := range r.Thresholds {
-		if o.Measured != nil {
-			b.Rows = append(b.Rows, BoundRow{o, o.Limit, *o.Measured})
+// Thresholds draws a row for each threshold that has a number: the side that meets it as a thick line, and what was measured as a
+// mark. The table has all thresholds. It has nothing without any, and no drawing if none has a number.
+func Thresholds(r *result.Result) doc.Plot {
+	if len(r.Thresholds) == 0 {
+		return doc.Plot{}
+	}
+	var p plot.Plot
+	var texts []string
+	table := &doc.Table{Caption: "Thresholds", Columns: doc.Words("metric", "bound", "actual", "outcome")}
+	at := func(x, y float64) plot.Point { return plot.Point{X: x, Y: plot.Middle + y} }
+	for i := range r.Thresholds {
+		o := &r.Thresholds[i]
+		word, color := outcome(r, o.Met)
+		name, actual := o.Metric+" "+o.Bound, ActualText(o)
+		table.Rows = append(table.Rows, []string{o.Metric, o.Bound, actual, word})
+		if o.Measured == nil {
+			continue
 		}
+		texts = append(texts, fmt.Sprintf("%s: %s, %s", name, actual, word))
+		x := plot.LinearExact(1.15 * max(o.Limit, *o.Measured))
+		met := plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor, Width: 3}, From: at(0, 0), To: at(o.Limit, 0)}
+		if o.Above {
+			met.From.X = x.High
+		}
+		dot := plot.Dot{At: at(*o.Measured, 0), Radius: 4, Color: color, Hollow: invalid(r), Tip: actual}
+		if !o.Met {
+			dot.Shape = plot.Cross
+		}
+		p.Rows = append(p.Rows, plot.Row{Name: name, X: &x, Texts: []plot.Text{{Text: actual}, {Text: word, Color: color, Bold: true}}, Marks: []plot.Mark{
+			plot.Interval{Stroke: plot.Stroke{Color: plot.Grid}, From: at(0, 0), To: at(x.High, 0)}, met,
+			plot.Interval{Stroke: plot.Stroke{Color: plot.Ink, Width: 2}, From: at(o.Limit, -6), To: at(o.Limit, 6)}, dot,
+		}})
 	}
-	if len(b.Rows) == 0 {
-		return nil
+	if len(p.Rows) == 0 {
+		return doc.Plot{Table: table}
 	}
-	return b
+	return doc.Plot{Drawing: plot.Of("Thresholds", strings.Join(texts, "; ")+".", p), Table: table}
 }
 
-// ActualText returns the figure of a threshold with three significant digits, or as it is if these would put it at the bound or
-// on its other side.
+// outcome says whether a threshold is met, and in which color.
+func outcome(r *result.Result, met bool) (string, plot.Color) {
+	switch {
+	case invalid(r):
+		return "unknown: result not valid", plot.Same
+	case met:
+		return "met", plot.Good
+	}
+	return "MISSED", plot.Bad
+}
+
+// ActualText returns what was measured of a threshold with three significant digits, or as it is if these would put it at the
+// bound or on its other side.
 func ActualText(o *result.ThresholdOutcome) string {
 	if o.Measured == nil {
 		return o.Actual
@@ -53,155 +78,63 @@ func ActualText(o *result.ThresholdOutcome) string {
 	return text + o.Unit
 }
 
-// word says whether a threshold is met.
-func (b *Bounds) word(r *BoundRow) (string, plot.Color) {
-	switch {
-	case b.invalid:
-		return "unknown: result not valid", plot.Same
-	case r.Outcome.Met:
-		return "met", plot.Good
-	}
-	return "MISSED", plot.Bad
-}
-
-func boundText(r *BoundRow) string {
-	return fmt.Sprintf("%s %s: %s", r.Outcome.Metric, r.Outcome.Bound, ActualText(&r.Outcome))
-}
-
-// Figure draws a row for each threshold: the side that meets it as a thick line, and the figure as a mark.
-func (b *Bounds) Figure() *plot.Figure {
-	if b == nil {
-		return nil
-	}
-	var p plot.Plot
-	var texts []string
-	for i := range b.Rows {
-		r := &b.Rows[i]
-		word, color := b.word(r)
-		texts = append(texts, boundText(r)+", "+word)
-		x := plot.LinearExact(1.15 * max(r.Bound, r.Actual))
-		met := plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor, Width: 3}, From: plot.Point{Y: plot.Middle}, To: plot.Point{X: r.Bound, Y: plot.Middle}}
-		if r.Outcome.Above {
-			met.From.X = x.High
-		}
-		actual := plot.Dot{At: plot.Point{X: r.Actual, Y: plot.Middle}, Radius: 4, Color: color, Hollow: b.invalid, Tip: ActualText(&r.Outcome)}
-		if !r.Outcome.Met {
-			actual.Shape = plot.Cross
-		}
-		p.Rows = append(p.Rows, plot.Row{
-			Name: r.Outcome.Metric + " " + r.Outcome.Bound, X: &x, Texts: []plot.Text{{Text: ActualText(&r.Outcome)}, {Text: word, Color: color, Bold: true}},
-			Marks: []plot.Mark{
-				plot.Interval{Stroke: plot.Stroke{Color: plot.Grid}, From: plot.Point{Y: plot.Middle}, To: plot.Point{X: x.High, Y: plot.Middle}}, met,
-				plot.Interval{Stroke: plot.Stroke{Color: plot.Ink, Width: 2}, From: plot.Point{X: r.Bound, Y: plot.Middle - 6}, To: plot.Point{X: r.Bound, Y: plot.Middle + 6}}, actual,
-			},
-		})
-	}
-	return plot.Of("Thresholds", strings.Join(texts, "; ")+".", p)
-}
-
-// Arrivals holds how well an open load kept its rate.
-type Arrivals struct {
-	Target, Achieved float64
-	Due, Dropped     int64
-	invalid          bool
-}
-
-// NewArrivals returns the arrivals; nil for other loads than open ones.
-func NewArrivals(r *result.Result) *Arrivals {
+// Arrivals draws the target rate of an open load as an outline, and the achieved one as a bar. It has nothing for other loads.
+func Arrivals(r *result.Result) doc.Plot {
 	if r.Arrivals == nil {
-		return nil
+		return doc.Plot{}
 	}
-	return &Arrivals{r.Arrivals.TargetRatePerSecond(), r.Arrivals.AchievedPerSecond(r.Merged.Dropped), r.Arrivals.Due, r.Merged.Dropped, invalid(r)}
-}
-
-// Figure draws the target rate as an outline and the achieved one as a bar.
-func (a *Arrivals) Figure() *plot.Figure {
-	if a == nil {
-		return nil
+	target, achieved, due, dropped := r.Arrivals.TargetRatePerSecond(), r.Arrivals.AchievedPerSecond(r.Merged.Dropped), r.Arrivals.Due, r.Merged.Dropped
+	text := fmt.Sprintf("none of %s requests was dropped", number.Count(due))
+	if dropped > 0 {
+		text = fmt.Sprintf("%s of %s requests were dropped (%s): they never started, because no connection was free in time", number.Count(dropped), number.Count(due), number.Share(dropped, due))
 	}
-	text := fmt.Sprintf("%s of %s requests were dropped (%s): they never started, because no connection was free in time", number.Count(a.Dropped), number.Count(a.Due), number.Share(a.Dropped, a.Due))
-	if a.Dropped == 0 {
-		text = fmt.Sprintf("none of %s requests was dropped", number.Count(a.Due))
-	}
-	p := plot.Plot{Axis: "requests started per second", X: plot.LinearExact(max(a.Target, a.Achieved))}
+	rate := func(x float64) string { return number.Unit(number.Significant(x), "requests/s") }
+	outline, full := bar(0, target, plot.Ink, ""), bar(0, achieved, plot.Throughput, "")
+	outline.Outlined, full.Hatched = true, invalid(r)
+	p := plot.Plot{Axis: "requests started per second", X: plot.LinearExact(max(target, achieved)), Rows: []plot.Row{
+		{Name: "target rate", Marks: []plot.Mark{outline}, Texts: []plot.Text{{Text: rate(target)}}},
+		{Name: "achieved rate", Marks: []plot.Mark{full}, Texts: []plot.Text{{Text: rate(achieved)}}},
+	}}
 	p.X.Ticks = nil // each bar has its number
-	for i, bar := range []struct {
-		name  string
-		value float64
-	}{{"target rate", a.Target}, {"achieved rate", a.Achieved}} {
-		rect := plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: bar.value, Y: barBottom}, Color: plot.Throughput, Hatched: a.invalid}
-		if i == 0 {
-			rect.Color, rect.Outlined, rect.Hatched = plot.Ink, true, false
-		}
-		p.Rows = append(p.Rows, plot.Row{Name: bar.name, Marks: []plot.Mark{rect}, Texts: []plot.Text{{Text: number.Unit(number.Significant(bar.value), "requests/s")}}})
-	}
-	f := plot.Of("Target rate and achieved rate", fmt.Sprintf("Target %s requests/s, achieved %s requests/s; %s.", number.Significant(a.Target), number.Significant(a.Achieved), text), p)
+	f := plot.Of("Target rate and achieved rate", fmt.Sprintf("Target %s requests/s, achieved %s requests/s; %s.", number.Significant(target), number.Significant(achieved), text), p)
 	f.Note = text
-	return f
+	return doc.Plot{Drawing: f}
 }
 
-// ClientRows holds what the clients used, those with the most CPU first.
-type ClientRows struct {
-	Rows    []ClientRow
-	Omitted int
-	reach   float64 // the largest skew in milliseconds
-}
-
-// ClientRow is a client.
-type ClientRow struct {
-	Name string
-	// CPUPercent is of the client's limit. Skew is from the common start time to its first request, in milliseconds.
-	CPUPercent, Skew float64
-}
-
-// NewClients returns the clients' usage; nil if no limit of their CPU is known.
-func NewClients(r *result.Result) *ClientRows {
-	limit := r.Environment.ClientCPULimit
+// Clients draws a bar of CPU with the bounds of findings for each client and, if it is known, when it started; those with the most
+// CPU first. It has nothing if no limit of their CPU is known.
+func Clients(r *result.Result) doc.Plot {
+	limit, most := r.Environment.ClientCPULimit, 8
 	if limit <= 0 || len(r.Clients) == 0 {
-		return nil
+		return doc.Plot{}
 	}
-	c := &ClientRows{}
-	for i := range r.Clients {
-		one := &r.Clients[i]
-		c.Rows = append(c.Rows, ClientRow{fmt.Sprintf("client %d", one.Index), one.CPUPercentOf(limit), float64(one.StartSkewMicroseconds) / 1000})
-		c.reach = max(c.reach, math.Abs(float64(one.StartSkewMicroseconds)/1000))
+	clients := slices.Clone(r.Clients)
+	slices.SortStableFunc(clients, func(a, b result.Client) int { return cmp.Compare(b.CPUPercentOf(limit), a.CPUPercentOf(limit)) })
+	reach := 0.0
+	for i := range clients {
+		reach = max(reach, math.Abs(float64(clients[i].StartSkewMicroseconds)/1000))
 	}
-	slices.SortStableFunc(c.Rows, func(a, b ClientRow) int { return cmp.Compare(b.CPUPercent, a.CPUPercent) })
-	const most = 8
-	if c.Omitted = len(c.Rows) - most; c.Omitted > 0 {
-		c.Rows = c.Rows[:most]
-	}
-	return c
-}
-
-// Figure draws a bar of CPU for each client with the bounds of findings and, if it is known, when it started.
-func (c *ClientRows) Figure() *plot.Figure {
-	if c == nil {
-		return nil
-	}
-	p := plot.Plot{Axis: "CPU, % of each client's limit; from 80% on it can be the limit"}
-	skew := plot.Plot{Axis: "start, ± ms from the common time", X: plot.Around(c.reach), Marks: []plot.Mark{plot.Rule{X: 0, Stroke: plot.Stroke{Color: plot.AxisColor}}}}
-	high := 100.0
-	for _, r := range c.Rows {
-		high = max(high, r.CPUPercent)
-		p.Rows = append(p.Rows, plot.Row{Name: r.Name, Texts: []plot.Text{{Text: number.Percent(r.CPUPercent)}}, Marks: []plot.Mark{
-			plot.Rect{From: plot.Point{Y: barTop}, To: plot.Point{X: r.CPUPercent, Y: barBottom}, Color: plot.Clients},
-			plot.Rule{X: 80, Stroke: plot.Stroke{Color: plot.Ink, Dash: "2 3"}}, plot.Rule{X: 90, Stroke: plot.Stroke{Color: plot.Ink, Dash: "2 3"}},
+	shown := clients[:min(len(clients), most)]
+	bound := plot.Stroke{Color: plot.Ink, Dash: "2 3"}
+	used := plot.Plot{Axis: "CPU, % of each client's limit; from 80% on it can be the limit", X: plot.LinearExact(max(100, shown[0].CPUPercentOf(limit)))}
+	started := plot.Plot{Axis: "start, ± ms from the common time", X: plot.Around(reach), Marks: []plot.Mark{plot.Rule{X: 0, Stroke: plot.Stroke{Color: plot.AxisColor}}}}
+	for i := range shown {
+		c := &shown[i]
+		percent, skew := c.CPUPercentOf(limit), float64(c.StartSkewMicroseconds)/1000
+		used.Rows = append(used.Rows, plot.Row{Name: clientName(c), Texts: []plot.Text{{Text: number.Percent(percent)}}, Marks: []plot.Mark{
+			bar(0, percent, plot.Clients, ""), plot.Rule{X: 80, Stroke: bound}, plot.Rule{X: 90, Stroke: bound},
 		}})
-		text := number.Unit(number.Significant(r.Skew), "ms")
-		skew.Rows = append(skew.Rows, plot.Row{Name: r.Name, Texts: []plot.Text{{Text: text}}, Marks: []plot.Mark{plot.Dot{At: plot.Point{X: r.Skew, Y: plot.Middle}, Radius: 3.5, Color: plot.Clients, Tip: text}}})
+		started.Rows = append(started.Rows, plot.Row{Name: clientName(c), Texts: []plot.Text{{Text: milliseconds(skew)}}, Marks: []plot.Mark{
+			plot.Dot{At: plot.Point{X: skew, Y: plot.Middle}, Radius: 3.5, Color: plot.Clients, Tip: milliseconds(skew)},
+		}})
 	}
-	p.X = plot.LinearExact(high)
-	f := plot.Of("CPU of each client in percent of its limit", c.summary(), p)
-	if c.reach > 0 && len(c.Rows) > 1 {
-		f.Columns[0] = append(f.Columns[0], skew)
+	f := plot.Of("CPU of each client in percent of its limit", fmt.Sprintf("%s used most, %s; the least of those shown %s.", clientName(&shown[0]),
+		number.Percent(shown[0].CPUPercentOf(limit)), number.Percent(shown[len(shown)-1].CPUPercentOf(limit))), used)
+	if reach > 0 && len(shown) > 1 {
+		f.Columns[0] = append(f.Columns[0], started)
 	}
-	if c.Omitted > 0 {
-		f.Note = fmt.Sprintf("%d clients that used less are in the table.", c.Omitted)
+	if omitted := len(clients) - len(shown); omitted > 0 {
+		f.Note = fmt.Sprintf("%d clients that used less are in the table.", omitted)
 	}
-	return f
-}
-
-func (c *ClientRows) summary() string {
-	return fmt.Sprintf("%s used most, %s; the least of those shown %s.", c.Rows[0].Name, number.Percent(c.Rows[0].CPUPercent), number.Percent(c.Rows[len(c.Rows)-1].CPUPercent))
+	return doc.Plot{Drawing: f}
 }

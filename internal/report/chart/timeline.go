@@ -1,5 +1,6 @@
-// Package chart draws the result of a run. Each picture has a model with the figures, which also the page's tables and its
-// script use, and a function that draws it. Charts only show what packages result and validity measured and decided.
+// Package chart draws the result of a run. Each chart is a function of the result that returns a plot with its table. The plots over
+// time share a Timeline, whose lines the page's table and script read as well. Charts only show what packages result and validity
+// measured and decided.
 package chart
 
 import (
@@ -20,43 +21,19 @@ type Timeline struct {
 	Warmup, Start, End float64
 	// Times has the begin of each point, and the end of the last.
 	Times []float64
-	// Windows are the last parts of a warm-up until the target is steady, which were compared.
-	Windows []Window
-	// Levels are the levels of the load, of which every second one has a band.
-	Levels []Span
-	// Marks are findings and breaking points, by the time at which they happened.
-	Marks []Mark
 	// Panels are the plots, in the order from above. The first shows the load, and the folded ones come last.
 	Panels []Panel
 	// CutShort is the length in seconds of a last point that is shorter than it says, and therefore without rates; else 0.
 	CutShort float64
-	// Invalid reports whether the result isn't valid.
-	Invalid bool
-}
 
-// Span is a part of the time in seconds.
-type Span struct {
-	From, To float64
-	Name     string
-}
-
-// Window is a part of the warm-up: its middle in seconds from the start of the measurement, its throughput, and its 99th
-// percentile in milliseconds, NaN without a successful request.
-type Window struct{ At, PerSecond, P99 float64 }
-
-// Mark is what happened at a time. Number is that of its finding; 0 for a breaking point, and negative for the whole
-// measurement.
-type Mark struct {
-	At     float64
-	Number int
-	Text   string
+	r *result.Result
 }
 
 // Panel is a plot of a timeline.
 type Panel struct {
 	// ID is a word. Name is the axis's name with its unit.
 	ID, Name string
-	// Unit follows figures in sentences: " ms", "%".
+	// Unit follows numbers in sentences: " ms", "%".
 	Unit string
 	// Short follows the names of lines in sentences: "CPU"; empty if they don't need it.
 	Short string
@@ -65,31 +42,23 @@ type Panel struct {
 	// Folded reports whether the plot is low and closed at first.
 	Folded bool
 	Lines  []Line
-	// Rules are bounds with their names.
-	Rules []Rule
+	// Rules are bounds, which are drawn where the axis has them.
+	Rules []float64
 	// Heat has the histogram of each point behind the lines, nil where it isn't kept; it is nil for all panels but a heat map.
 	Heat []*result.Histogram
-	// Low and High are figures that the axis spans in addition to those of the lines; 0 for none.
+	// Low and High are values that the axis spans in addition to those of the lines; 0 for none.
 	Low, High float64
 	// Empty says why there is no plot, instead of one.
 	Empty string
 }
 
-// Line is a line of a plot: a figure of each point, NaN where it is unknown.
+// Line is a line of a plot: a value of each point, NaN where it is unknown.
 type Line struct {
-	Name   string
-	Color  plot.Color
-	Width  float64
-	Dash   string
+	Name string
+	plot.Stroke
 	Dots   bool // no line, but a dot for each point
-	Step   bool // the figure is of the whole point
+	Step   bool // the value is of the full point
 	Values []float64
-}
-
-// Rule is a bound of a plot.
-type Rule struct {
-	Value float64
-	Text  string
 }
 
 // maxWarmupShare is the share of the axis that a warm-up takes at most.
@@ -100,58 +69,33 @@ func NewTimeline(r *result.Result) *Timeline {
 	if len(r.Series) == 0 {
 		return nil
 	}
-	t := &Timeline{Invalid: invalid(r)}
+	t := &Timeline{r: r, CutShort: cutShort(r)}
 	for i := range r.Series {
 		t.Times = append(t.Times, float64(r.Series[i].Second))
 	}
 	last := &r.Series[len(r.Series)-1]
 	t.End = float64(last.Second + max(1, last.Seconds))
-	t.CutShort = cutShort(r)
 	t.Times = append(t.Times, t.End)
 	if r.Warmup != nil {
 		t.Warmup = float64(r.Warmup.DurationMicroseconds) / 1e6
 		t.Start = -min(t.Warmup, t.End*maxWarmupShare/(1-maxWarmupShare))
-		t.addWindows(r.Warmup.Steady)
 	}
-	for i := range r.Levels {
-		l := &r.Levels[i]
-		t.Levels = append(t.Levels, Span{float64(l.Start), float64(l.End), number.Count(l.Load())})
-	}
-	t.addMarks(r)
-	t.Panels = panels(r, t)
+	t.Panels = t.panels()
 	return t
 }
 
-// addWindows adds the windows of a warm-up that are on the axis.
-func (t *Timeline) addWindows(s *result.Steadiness) {
-	if s == nil {
-		return
+// Windows returns the parts of the warm-up by which it was decided whether the target is steady, as far as the axis has them, with
+// the middle of each in seconds.
+func (t *Timeline) Windows() (windows []result.WarmupWindow, middles []float64) {
+	if t.r.Warmup == nil || t.r.Warmup.Steady == nil {
+		return nil, nil
 	}
-	for _, w := range s.Windows {
-		one := Window{At: float64(w.Second) + float64(w.Seconds)/2 - t.Warmup, PerSecond: w.PerSecond(), P99: unknown}
-		if w.Succeeded > 0 {
-			one.P99 = float64(w.P99) / 1000
-		}
-		if one.At >= t.Start && one.At < 0 {
-			t.Windows = append(t.Windows, one)
+	for _, w := range t.r.Warmup.Steady.Windows {
+		if middle := float64(w.Second) + float64(w.Seconds)/2 - t.Warmup; middle >= t.Start && middle < 0 {
+			windows, middles = append(windows, w), append(middles, middle)
 		}
 	}
-}
-
-// addMarks adds findings, each where it first happened, and breaking points.
-func (t *Timeline) addMarks(r *result.Result) {
-	for i, f := range r.Findings {
-		m := Mark{At: -1, Number: i + 1, Text: f.Reason}
-		if f.Seconds != nil {
-			m.At = float64(f.Seconds.From)
-		}
-		t.Marks = append(t.Marks, m)
-	}
-	for i := range r.BreakingPoints {
-		if p := &r.BreakingPoints[i]; p.Reached {
-			t.Marks = append(t.Marks, Mark{At: float64(p.Second), Text: BreakingPointText(r, p)})
-		}
-	}
+	return windows, middles
 }
 
 // Joined returns the number of seconds of the longest point.

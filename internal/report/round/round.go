@@ -12,6 +12,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // Report is a round to report on.
@@ -116,11 +118,11 @@ func latencyNameOf(spec *v1alpha1.BenchmarkRunSpec) string {
 	load := &spec.Load
 	switch {
 	case spec.Script != nil:
-		return "service time as k6 measures it"
+		return report.LatencyName(result.LoadScript)
 	case load.Open != nil, load.Stages != nil && len(load.Stages.Levels) > 0 && load.Stages.Levels[0].RequestsPerSecond != nil:
-		return "response time"
+		return report.LatencyName(result.LoadOpen)
 	case load.Closed != nil, load.Stages != nil:
-		return "service time"
+		return report.LatencyName(result.LoadClosed)
 	}
 	return ""
 }

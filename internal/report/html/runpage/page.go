@@ -8,7 +8,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
-	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/number"
@@ -80,8 +79,8 @@ func metrics(r *result.Result) []doc.Fact {
 	}
 	facts := []doc.Fact{
 		{Name: "throughput", Value: number.Unit(number.Significant(r.RequestsPerSecond()), "requests/s")},
-		{Name: "p50 " + chart.LatencyName(&r.Run), Value: latency(percentile.P50)},
-		{Name: "p99 " + chart.LatencyName(&r.Run), Value: latency(percentile.P99)},
+		{Name: "p50 " + report.LatencyName(r.Run.Load), Value: latency(percentile.P50)},
+		{Name: "p99 " + report.LatencyName(r.Run.Load), Value: latency(percentile.P99)},
 		{Name: "failed", Value: fmt.Sprintf("%s of %s", number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))},
 	}
 	for _, c := range r.Containers() {

@@ -8,7 +8,6 @@ import (
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
-	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -40,57 +39,60 @@ func asked(s doc.Section, id, question string, drawn doc.Plot) doc.Section {
 	return page
 }
 
-// plotOf returns a plot of a figure, which may be nil.
-func plotOf(f *plot.Figure, table *doc.Table) doc.Plot {
-	if f == nil {
-		return doc.Plot{}
-	}
-	return doc.Plot{Drawing: f, Table: table}
-}
-
-// thresholds has the declared bounds with the figures.
+// thresholds has the declared bounds and what was measured.
 func thresholds(r *result.Result) doc.Section {
-	if len(r.Thresholds) == 0 {
-		return doc.Section{}
-	}
-	t := &doc.Table{Caption: "Thresholds", Columns: doc.Words("metric", "bound", "actual", "outcome")}
-	for i := range r.Thresholds {
-		o, outcome := &r.Thresholds[i], "met"
-		switch {
-		case invalid(r):
-			outcome = "unknown: result not valid"
-		case !o.Met:
-			outcome = "MISSED"
-		}
-		t.Rows = append(t.Rows, []string{o.Metric, o.Bound, chart.ActualText(o), outcome})
-	}
-	s := doc.Section{ID: "thresholds", Title: "Thresholds", Question: "Is it good enough?", Blocks: []doc.Block{t}}
-	if bounds := chart.NewBounds(r); bounds != nil {
-		s.Blocks = []doc.Block{plotOf(bounds.Figure(), t)}
+	s := doc.Section{ID: "thresholds", Title: "Thresholds", Question: "Is it good enough?"}
+	if drawn := chart.Thresholds(r); drawn.Drawing != nil {
+		s.Add(drawn)
+	} else if drawn.Table != nil {
+		s.Add(drawn.Table)
 	}
 	return s
+}
+
+// distribution has the percentile curve.
+func distribution(r *result.Result) doc.Section {
+	if r.Merged.Latencies.Get(result.Total).Count() == 0 {
+		return doc.Section{}
+	}
+	return doc.Section{ID: "distribution", Title: "Distribution", Question: "How slow is slow, and how often?", Blocks: []doc.Block{chart.Percentiles(r)}}
+}
+
+// phases has where the time of requests went.
+func phases(r *result.Result) doc.Section {
+	if r.Merged.Latencies.Get(result.Total).Count() == 0 {
+		return doc.Section{}
+	}
+	all := &doc.Table{Caption: "Each phase of all clients in ms; percentiles don't add up", Columns: append(doc.Words("phase"), doc.Numbers("requests", "mean", "p50", "p99", "max")...)}
+	for phase, h := range r.Merged.Latencies {
+		if h == nil || h.Count() == 0 {
+			continue
+		}
+		all.Rows = append(all.Rows, []string{
+			result.Phase(phase).String(), number.Count(h.Count()), number.Significant(h.Mean() / 1000),
+			report.Milliseconds(h.Percentile(50)), report.Milliseconds(h.Percentile(99)), report.Milliseconds(h.Max()),
+		})
+	}
+	return doc.Section{ID: "phases", Title: "Where the time goes", Question: "Network, handshake or server?", Blocks: []doc.Block{
+		doc.Paragraph{"Means over all successful requests. A request on a reused connection took 0 to connect."}, chart.Phases(r),
+		doc.Group{Title: "Percentiles of each phase", Folded: true, Blocks: []doc.Block{all}},
+	}}
 }
 
 // failures has the failed requests by kind.
 func failures(r *result.Result) doc.Section {
 	s := doc.Section{ID: "errors", Title: "Errors", Question: "What failed, and how?"}
-	e := chart.NewErrors(r)
-	switch {
-	case r.Merged.Requests == 0:
+	switch requests := r.Merged.Requests; {
+	case requests == 0:
 		s.Add(doc.Paragraph{"No request was completed."})
-		return s
-	case e == nil:
-		s.Add(doc.Paragraph{fmt.Sprintf("None of %s requests failed.", number.Count(r.Merged.Requests))})
-		return s
+	case r.Merged.Errors.Total() == 0:
+		s.Add(doc.Paragraph{fmt.Sprintf("None of %s requests failed.", number.Count(requests))})
+	default:
+		for _, log := range r.ServerErrors {
+			s.Add(doc.Paragraph{fmt.Sprintf("%s logged %s under load. The first: %s", log.Container, plural(int(log.Lines), "error"), log.First)})
+		}
+		s.Add(chart.Errors(r))
 	}
-	for _, log := range r.ServerErrors {
-		s.Add(doc.Paragraph{fmt.Sprintf("%s logged %s under load. The first: %s", log.Container, plural(int(log.Lines), "error"), log.First)})
-	}
-	t := &doc.Table{Caption: "Failed requests by kind", Columns: append(doc.Words("kind"), doc.Numbers("requests", "share of all requests")...)}
-	for _, bar := range e.Bars {
-		t.Rows = append(t.Rows, []string{bar.Name, number.Count(bar.Count), number.Share(bar.Count, e.Requests)})
-	}
-	s.Add(plotOf(e.Figure(), t))
 	return s
 }
 
@@ -101,7 +103,7 @@ func pages(r *result.Result) doc.Section {
 
 // arrivals has how well an open load kept its rate.
 func arrivals(r *result.Result) doc.Section {
-	return asked(report.Arrivals(r), "arrivals", "Was the target rate met?", plotOf(chart.NewArrivals(r).Figure(), nil))
+	return asked(report.Arrivals(r), "arrivals", "Was the target rate met?", chart.Arrivals(r))
 }
 
 // levels has the figures of a load with stages, as those of R5.
@@ -114,9 +116,8 @@ func levels(r *result.Result) doc.Section {
 	s.Add(doc.Paragraph{"Dots are levels; between them nothing was held. Vertical rules are breaking points."})
 	s.Add(points...)
 	s.Add(report.LevelFailures(r))
-	l := chart.NewLevels(r)
-	for _, of := range l.Plots {
-		s.Add(plotOf(l.Figure(of), nil))
+	for _, drawn := range chart.Levels(r) {
+		s.Add(drawn)
 	}
 	if len(table) > 0 {
 		s.Add(doc.Group{Title: "Breaking points", Blocks: table})
@@ -146,9 +147,7 @@ func clients(r *result.Result) doc.Section {
 		s.Add(texts...)
 		others = append(others, titled(part.Title, part.Title != own.Title, blocks, len(r.Clients))...)
 	}
-	if c := chart.NewClients(r); c != nil {
-		s.Add(plotOf(c.Figure(), nil))
-	}
+	s.Add(chart.Clients(r))
 	s.Add(others...)
 	return s
 }

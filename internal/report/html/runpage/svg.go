@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -24,25 +25,20 @@ var pictures = map[string]func(*result.Result) []*plot.Figure{
 	"heatmap":     panels(chart.PanelHeat),
 	"errors":      panels(chart.PanelErrors),
 	"cpu":         panels(chart.PanelCPU, chart.PanelClientCPU),
-	"percentiles": func(r *result.Result) []*plot.Figure { return one(chart.NewCurves(r).Figure()) },
-	"phases":      func(r *result.Result) []*plot.Figure { return one(chart.NewPhases(r).Figure()) },
-	"arrivals":    func(r *result.Result) []*plot.Figure { return one(chart.NewArrivals(r).Figure()) },
-	"levels": func(r *result.Result) (all []*plot.Figure) {
-		if l := chart.NewLevels(r); l != nil {
-			for _, of := range l.Plots {
-				all = append(all, l.Figure(of))
-			}
-		}
-		return all
-	},
+	"percentiles": func(r *result.Result) []*plot.Figure { return figures(chart.Percentiles(r)) },
+	"phases":      func(r *result.Result) []*plot.Figure { return figures(chart.Phases(r)) },
+	"arrivals":    func(r *result.Result) []*plot.Figure { return figures(chart.Arrivals(r)) },
+	"levels":      func(r *result.Result) []*plot.Figure { return figures(chart.Levels(r)...) },
 }
 
-// one returns a figure, if there is one.
-func one(f *plot.Figure) []*plot.Figure {
-	if f == nil {
-		return nil
+// figures returns the figures that plots have.
+func figures(plots ...doc.Plot) (all []*plot.Figure) {
+	for _, p := range plots {
+		if f, is := p.Drawing.(*plot.Figure); is {
+			all = append(all, f)
+		}
 	}
-	return []*plot.Figure{f}
+	return all
 }
 
 // panels returns a function that draws plots over time, with their axis.

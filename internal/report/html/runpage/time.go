@@ -70,7 +70,7 @@ func captions(r *result.Result, t *chart.Timeline) (texts doc.Paragraph) {
 			text += " (cut short)"
 		}
 		text += "; its seconds are not in the result."
-		if len(t.Windows) > 0 {
+		if windows, _ := t.Windows(); len(windows) > 0 {
 			text += " The hollow dots in it are the parts by which it was decided whether the target is steady."
 		}
 		texts = append(texts, text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
@@ -25,13 +26,13 @@ func Percentiles(c *round.Comparison, results [2]*result.Result) (curves, differ
 		}
 		of[i] = chart.NewCurve(names[i], h)
 		for _, at := range of[i].Points {
-			if at.Milliseconds > 0 {
-				low, high = min(low, at.Milliseconds), max(high, at.Milliseconds)
+			if at.Y > 0 {
+				low, high = min(low, at.Y), max(high, at.Y)
 			}
 		}
 	}
 	x := plot.Shares(float64(max(of[0].Count, of[1].Count)))
-	p := plot.Plot{Axis: "latency, ms (" + chart.LatencyName(&results[0].Run) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
+	p := plot.Plot{Axis: "latency, ms (" + report.LatencyName(results[0].Run.Load) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
 	for i := range of {
 		p.Marks = append(p.Marks, of[i].Lines(plot.Stroke{Color: plot.VariantColor(i), Width: 2})...)
 		p.Marks = append(p.Marks, plot.Variant(i, plot.Point{X: float64(of[i].Count), Y: of[i].Max}, false, fmt.Sprintf("%s: longest %s ms", names[i], number.Significant(of[i].Max))))
@@ -45,11 +46,11 @@ func Percentiles(c *round.Comparison, results [2]*result.Result) (curves, differ
 	line := plot.Line{Stroke: plot.Stroke{Color: plot.VariantColor(1), Width: 2}}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, at := range of[0].Points {
-		a, b := percentileOf(results[0], at.OneIn), percentileOf(results[1], at.OneIn)
-		if a > 0 && at.OneIn <= min(of[0].Thin(), of[1].Thin()) {
+		a, b := percentileOf(results[0], at.X), percentileOf(results[1], at.X)
+		if a > 0 && at.X <= min(of[0].Thin(), of[1].Thin()) {
 			percent := 100 * (b/a - 1)
 			least, most = min(least, percent), max(most, percent)
-			line.Points = append(line.Points, plot.Point{X: at.OneIn, Y: percent})
+			line.Points = append(line.Points, plot.Point{X: at.X, Y: percent})
 		}
 	}
 	if len(line.Points) == 0 {
