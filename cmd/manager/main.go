@@ -15,6 +15,7 @@ import (
 	_ "time/tzdata" // for schedules: the image has no time zones
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -25,11 +26,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -47,6 +46,8 @@ const (
 	// certificateSelf and certificateSecret are the values of --session-certificate-source.
 	certificateSelf   = "Self"
 	certificateSecret = "Secret"
+	// disabled is the address of a server that isn't wanted.
+	disabled = "0"
 )
 
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
@@ -96,7 +97,7 @@ func parse() *options {
 	flag.StringVar(&o.metricsAddr, "metrics-bind-address", ":8443", "Address of the metrics endpoint, or 0 to disable it.")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to clients that RBAC allows to get /metrics.")
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
-	flag.StringVar(&o.pprofAddr, "pprof-bind-address", "", "Address of Go's profiles, without authentication, such as 127.0.0.1:6060. Empty disables them.")
+	flag.StringVar(&o.pprofAddr, "pprof-bind-address", "", "Address of Go's profiles, without authentication: it must be a loopback address, such as 127.0.0.1:6060. Empty disables them.")
 	flag.StringVar(&o.sessionAddr, "session-bind-address", ":9443", "Address on which the leader serves the sessions of a run's pods.")
 	flag.IntVar(&o.sessionConnections, "session-connections-per-address", limit.MaxConnections, "Largest number of connections to the session server from one IP address.")
 	flag.StringVar(&o.reconciler.SessionAddress, "session-address", "", "Host and port at which a run's pods reach the leader, such as assay-session.assay-system.svc:9443. Required.")
@@ -107,10 +108,15 @@ func parse() *options {
 	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
 	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
 	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of both images: Always, IfNotPresent or Never.")
-	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 0, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
+	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 4*time.Hour, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
 	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", list(&o.reconciler.Lanes))
-	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. Any issuer is allowed if it is omitted.", list(&o.reconciler.Issuers))
-	flag.BoolVar(&o.reconciler.NetworkPolicies, "network-policies", false, "Create a NetworkPolicy for each run: its pods reach each other, the manager, DNS and what the run names.")
+	o.reconciler.Issuers = []string{"Issuer/*"}
+	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. No issuer is allowed if it is empty; those of the run's namespace, Issuer/*, if it is omitted.", parsed(&o.reconciler.Issuers, readIssuers))
+	o.reconciler.MaxContentBytes = 16 << 30
+	flag.Func("max-content", "Largest size of spec.target.content of a run, such as 1Gi. Zero allows any. Defaults to 16Gi.", parsed(&o.reconciler.MaxContentBytes, readSize))
+	flag.BoolVar(&o.reconciler.NetworkPolicies, "network-policies", false, "Create a NetworkPolicy for each run: its pods reach each other, the manager, the cluster's DNS and what --network-policy-egress allows.")
+	flag.Func("network-policy-egress", "JSON list of egress rules of a NetworkPolicy, each with to: what the pods of runs reach besides. Link-local addresses and those of cloud metadata are left out.", parsed(&o.reconciler.Egress, manifest.ReadEgress))
+	flag.Func("network-policy-dns", "JSON list of peers of a NetworkPolicy: the cluster's DNS, reached on ports 53 and 5353. Required with --network-policies.", parsed(&o.reconciler.DNS, manifest.ReadDNS))
 	flag.StringVar(&o.bucketsFile, "buckets", "", "YAML file that says into which buckets whole results go: the URL default, and namespaces with a URL by namespace. Results are in ConfigMaps alone if it is omitted.")
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -118,6 +124,36 @@ func parse() *options {
 	o.reconciler.Version = version
 	o.reconciler.Namespace = o.namespace
 	return o
+}
+
+// parsed returns the function of a flag whose value is parsed.
+func parsed[T any](value *T, parse func(string) (T, error)) func(string) error {
+	return func(text string) (err error) {
+		*value, err = parse(text)
+		return err
+	}
+}
+
+func readIssuers(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	issuers := strings.Split(text, ",")
+	for _, issuer := range issuers {
+		if kind, name, _ := strings.Cut(issuer, "/"); kind == "" || name == "" {
+			return nil, fmt.Errorf("%q must be KIND/NAME or KIND.GROUP/NAME", issuer)
+		}
+	}
+	return issuers, nil
+}
+
+// readSize returns the bytes of a quantity such as 1Gi.
+func readSize(text string) (int64, error) {
+	quantity, err := resource.ParseQuantity(text)
+	if err == nil && quantity.Sign() < 0 {
+		err = errors.New("it must not be negative")
+	}
+	return quantity.Value(), err
 }
 
 // list returns the function of a flag whose value is a list, separated by commas.
@@ -146,15 +182,20 @@ func (o *options) check() error {
 	switch {
 	case o.certificate != certificateSelf && o.certificate != certificateSecret:
 		return fmt.Errorf("--session-certificate-source must be %[2]s or %[3]s, not %[1]s", o.certificate, certificateSelf, certificateSecret)
+	case o.reconciler.NetworkPolicies && len(o.reconciler.DNS) == 0:
+		return errors.New("--network-policy-dns is required with --network-policies: without DNS, clients find no target")
+	case !loopback(o.pprofAddr):
+		return fmt.Errorf("--pprof-bind-address is %s: it must have a loopback address, such as 127.0.0.1:6060, since profiles have no authentication", o.pprofAddr)
 	case o.certificate == certificateSecret && o.secretName == "":
 		return fmt.Errorf("--session-certificate-secret is required with --session-certificate-source=%s", certificateSecret)
 	}
-	for _, issuer := range o.reconciler.Issuers {
-		if kind, name, _ := strings.Cut(issuer, "/"); kind == "" || name == "" {
-			return fmt.Errorf("--issuers has %q: it must be KIND/NAME or KIND.GROUP/NAME", issuer)
-		}
-	}
 	return o.election.check()
+}
+
+// loopback reports whether only processes of the same pod reach an address, or it is disabled.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return address == "" || address == disabled || err == nil && net.ParseIP(host).IsLoopback()
 }
 
 func (o *options) certificateSource(apiClient client.Client) sessioncertificate.Source {
@@ -255,8 +296,7 @@ func run(ctx context.Context, o *options) error {
 		func() error {
 			return mgr.Add(lastEnd{apiClient, reconciler.Events, types.NamespacedName{Namespace: o.namespace, Name: o.podName}})
 		},
-		func() error { return mgr.AddHealthzCheck("healthz", healthz.Ping) },
-		func() error { return mgr.AddReadyzCheck("readyz", healthz.Ping) },
+		func() error { return addDoors(ctx, mgr, o) },
 	} {
 		if err := add(); err != nil {
 			return fmt.Errorf("set up the manager: %w", err)
@@ -279,16 +319,14 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, o *options, lock *l
 	}
 	cached.DefaultNamespaces = cacheNamespaces(o.namespaces)
 	settings := ctrl.Options{
-		Scheme:                 scheme,
-		HealthProbeBindAddress: o.healthAddr,
+		Scheme: scheme,
+		// controller-runtime would serve health and metrics without a bound of connections: serve does.
+		HealthProbeBindAddress: disabled,
+		Metrics:                metricsserver.Options{BindAddress: disabled},
 		PprofBindAddress:       o.pprofAddr,
-		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr, SecureServing: o.secureMetrics},
 		Cache:                  cached,
 
 		GracefulShutdownTimeout: new(shutdownTimeout),
-	}
-	if o.secureMetrics {
-		settings.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
 	o.election.configure(&settings, lock)
 	mgr, err := ctrl.NewManager(config, settings)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"syscall"
 	"time"
@@ -59,19 +58,20 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddr string,
 	if ready, _ := ask(ctx); ready {
 		return nil
 	}
-	if healthAddr != "0" {
-		mux := http.NewServeMux()
-		mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
-		mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "waiting for the API server", http.StatusServiceUnavailable)
-		})
-		server := &http.Server{Addr: healthAddr, Handler: mux, ReadHeaderTimeout: contactTimeout}
-		go func() {
-			if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+	if healthAddr != disabled {
+		server, err := healthServer(ctx, healthAddr, func() error { return errors.New("waiting for the API server") })
+		if err != nil {
+			return err
+		}
+		serving, stop := context.WithCancel(ctx)
+		served := make(chan error, 1)
+		go func() { served <- server.Start(serving) }()
+		defer func() {
+			stop()
+			if err := <-served; err != nil {
 				ctrl.Log.Error(err, "Failed to serve health probes")
 			}
 		}()
-		defer func() { _ = server.Close() }()
 	}
 	return wait.PollUntilContextCancel(ctx, interval, false, ask)
 }

@@ -128,7 +128,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 		"Containers": {
 			v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
 				{Name: "app", Env: []v1alpha1.EnvironmentVariable{
-					{Name: "A", Value: ptr.To("$(HOME) and $(A)")}, {Name: "B"}, {Name: "C", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "s", Key: "k"}},
+					{Name: "A", Value: ptr.To("$(HOME) and $$(A), $")}, {Name: "B"}, {Name: "C", SecretKeyRef: &v1alpha1.SecretKeyReference{Name: "s", Key: "k"}},
 				}},
 				{
 					Name:            server.ContainerName,
@@ -139,7 +139,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 			func(p *corev1.Pod) {
 				app, server := containerOf(p, "app"), containerOf(p, server.ContainerName)
 				app.Env = append([]corev1.EnvVar{
-					{Name: "A", Value: "$$(HOME) and $$(A)"}, {Name: "B"},
+					{Name: "A", Value: "$$(HOME) and $$$$(A), $$"}, {Name: "B"},
 					{Name: "C", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 						LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k",
 					}}},

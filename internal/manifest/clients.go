@@ -20,7 +20,7 @@ const CredentialsVolume = "credentials"
 // empty for an external target. script lists the files of the load's k6 script.
 func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFile, settings *Settings) *batchv1.Job {
 	replicas := int32(loadplan.Replicas(&run.Spec))
-	resources := requirements(run.Spec.Clients.Resources, defaultClientMemory)
+	resources := storedLocally(requirements(run.Spec.Clients.Resources, defaultClientMemory), logStorage, clientStorage)
 	meta := podMeta(run, "", RoleClient)
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},

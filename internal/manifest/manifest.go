@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -53,6 +54,10 @@ type Settings struct {
 	Namespace string
 	// NetworkPolicies reports whether the pods of runs are isolated by NetworkPolicies.
 	NetworkPolicies bool
+	// DNS are the peers of the cluster's DNS, and Egress what else the pods of runs reach, as
+	// ReadDNS and ReadEgress return them.
+	DNS    []networkingv1.NetworkPolicyPeer
+	Egress []networkingv1.NetworkPolicyEgressRule
 	// Version is the operator's version, for the result's environment.
 	Version string
 	// MaxActiveDeadline limits spec.activeDeadlineSeconds of runs, unless it is zero. Lanes are the
@@ -60,8 +65,10 @@ type Settings struct {
 	MaxActiveDeadline time.Duration
 	Lanes             []string
 	// Issuers are the cert-manager issuers that runs may use, as KIND/NAME or KIND.GROUP/NAME, where
-	// NAME may be *. Empty allows all.
+	// NAME may be *. Empty allows none.
 	Issuers []string
+	// MaxContentBytes limits the size of spec.target.content in bytes, unless it is zero.
+	MaxContentBytes int64
 }
 
 // ConfigName returns the name of the run's ConfigMap.

@@ -49,7 +49,7 @@ var (
 	defaultCPU          = resource.MustParse("1")
 	defaultTargetMemory = resource.MustParse("1Gi")
 	defaultClientMemory = resource.MustParse("512Mi")
-	agentResources      = equalResources(resource.MustParse("50m"), resource.MustParse("64Mi"))
+	agentResources      = storedLocally(equalResources(resource.MustParse("50m"), resource.MustParse("64Mi")), logStorage, logStorage)
 )
 
 // CPUMillis returns the CPU limit in thousandths of a CPU.

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,5 +56,45 @@ func checkLimits(t *testing.T, volumes []corev1.Volume) {
 	}
 	if checked == 0 {
 		t.Error("no empty directory was checked")
+	}
+}
+
+// TestEphemeralStorageIsLimited checks every container of the pods of a run. The limits of a pod's containers must have
+// room for its empty directories on the disk, since the kubelet compares their sum.
+func TestEphemeralStorageIsLimited(t *testing.T) {
+	run := wrapper.NewRun("ns", "run", "image").Content("/a", 10<<30).Obj()
+	run.UID = "0123456789"
+	run.Spec.Target.Backends = []v1alpha1.Backend{{Name: "app", Image: "app:1", Server: v1alpha1.BackendServer{Generic: &v1alpha1.GenericServer{Port: new(int32(8081))}}}}
+	target, err := podOf(t, run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, tool := *run, *run
+	script.Spec.Script = &v1alpha1.Script{}
+	tool.Spec.Clients.Tool = &v1alpha1.ClientTool{Image: "ab"}
+	for name, test := range map[string]struct {
+		spec                corev1.PodSpec
+		containers          int
+		mostRequest, needed int64
+	}{
+		"target":                {target.Spec, 4, 10<<30 + 256<<20, 10<<30 + 1},
+		"client":                {ClientJob(run, "node", nil, &Settings{}).Spec.Template.Spec, 1, logStorage, 0},
+		"client with a script":  {ClientJob(&script, "node", nil, &Settings{}).Spec.Template.Spec, 1, logStorage, workLimit.Value()},
+		"client with a program": {ClientJob(&tool, "node", nil, &Settings{}).Spec.Template.Spec, 2, 2 * logStorage, workLimit.Value() + programLimit.Value()},
+	} {
+		var requests, limits int64
+		containers := slices.Concat(test.spec.InitContainers, test.spec.Containers)
+		for i, c := range containers {
+			request, limit := c.Resources.Requests.StorageEphemeral().Value(), c.Resources.Limits.StorageEphemeral().Value()
+			if request <= 0 || limit < request {
+				t.Errorf("%s: container %s requests %d and is limited to %d", name, c.Name, request, limit)
+			}
+			if i >= len(test.spec.InitContainers) {
+				requests, limits = requests+request, limits+limit
+			}
+		}
+		if len(containers) != test.containers || requests > test.mostRequest || limits < test.needed {
+			t.Errorf("%s: %d containers request %d and are limited to %d, of which %d are needed", name, len(containers), requests, limits, test.needed)
+		}
 	}
 }

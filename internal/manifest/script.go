@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/server/adapter"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -98,7 +99,7 @@ func telemetry(t *v1alpha1.OpenTelemetry) []corev1.EnvVar {
 
 // literal returns a variable whose value the kubelet doesn't expand.
 func literal(name, value string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, Value: strings.ReplaceAll(value, "$(", "$$(")}
+	return corev1.EnvVar{Name: name, Value: adapter.Literal(value)}
 }
 
 func fromSecret(name, secret, key string) corev1.EnvVar {

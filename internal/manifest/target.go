@@ -46,7 +46,11 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	mountGCLogs(&watcher, rendering.Containers)
 	pod.Spec.Containers = []corev1.Container{watcher}
 	for i, server := range rendering.Containers {
-		server.Resources = requirements(resourcesOf(spec, i), defaultTargetMemory)
+		var content int64
+		if i == 0 && len(spec.Content) > 0 {
+			content = contentSize(run) // the pod's, with the servers'
+		}
+		server.Resources = storedLocally(requirements(resourcesOf(spec, i), defaultTargetMemory), logStorage+content, scratchLimit+content)
 		if restricted {
 			server.SecurityContext = restrictedContainer()
 		}

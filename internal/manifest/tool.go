@@ -21,6 +21,9 @@ const (
 // programLimit limits the size of the clients' program.
 var programLimit = resource.MustParse("512Mi")
 
+// clientStorage limits the ephemeral storage of a client in bytes: its logs, the program and workLimit.
+const clientStorage = 1 << 30
+
 // useTool makes the client run in the image of another load generator. An init container copies the
 // clients' program to a volume, since the image doesn't have it.
 func useTool(run *v1alpha1.BenchmarkRun, settings *Settings, spec *corev1.PodSpec, client *corev1.Container) {

@@ -12,6 +12,10 @@ import (
 )
 
 func TestDecideEndsARunOutOfBounds(t *testing.T) {
+	opened, err := manifest.ReadEgress(`[{"to": [{"ipBlock": {"cidr": "192.0.2.0/24"}}]}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		settings manifest.Settings
 		admitted bool
@@ -24,10 +28,17 @@ func TestDecideEndsARunOutOfBounds(t *testing.T) {
 		"another lane":              {settings: manifest.Settings{Lanes: []string{"other", "third"}}, want: []string{"spec.lane is l", "other, third"}},
 		"it was admitted before":    {settings: manifest.Settings{Lanes: []string{"other"}}, admitted: true},
 		"deadline when it runs now": {settings: manifest.Settings{MaxActiveDeadline: time.Hour}, admitted: true},
+		"content as allowed":        {settings: manifest.Settings{MaxContentBytes: 3 << 30}},
+		"more content":              {settings: manifest.Settings{MaxContentBytes: 3<<30 - 1}, want: []string{"spec.target.content has 3221225472 bytes", "3221225471", "--max-content", "sizeBytes"}},
+		"a host that is opened":     {settings: manifest.Settings{NetworkPolicies: true, Egress: opened}},
+		"a host that isn't opened":  {settings: manifest.Settings{NetworkPolicies: true}, want: []string{"spec.script.outputs.openTelemetry.endpoint is at 192.0.2.1:4317", "networkPolicies.egress"}},
+		"hosts without policies":    {settings: manifest.Settings{Egress: nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene()
 			s.run.Spec.ActiveDeadlineSeconds = ptr.To(int32(7200))
+			s.run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/a", SizeBytes: 2 << 30}, {Path: "/b", SizeBytes: 1 << 30}}
+			s.run.Spec.Script = &v1alpha1.Script{Outputs: &v1alpha1.ScriptOutputs{OpenTelemetry: &v1alpha1.OpenTelemetry{Endpoint: "192.0.2.1:4317"}}}
 			if !test.admitted {
 				s.run.Status = v1alpha1.BenchmarkRunStatus{}
 			}
@@ -55,7 +66,7 @@ func TestDecideEndsARunWithAForbiddenIssuer(t *testing.T) {
 		admitted       bool
 		want           string
 	}{
-		"any":                    {server: corporate, client: step},
+		"none":                   {server: selfSigned, client: step, want: "issuerRef is StepIssuer.step.example/step. The administrator of this manager allows no issuers (--issuers)"},
 		"by name":                {allowed: []string{"Issuer/a", "ClusterIssuer/corporate"}, server: corporate, client: selfSigned},
 		"by kind":                {allowed: []string{"ClusterIssuer/*"}, server: corporate, client: selfSigned},
 		"of another group":       {allowed: []string{"ClusterIssuer/*", "StepIssuer.step.example/step"}, server: corporate, client: step},

@@ -25,13 +25,39 @@ func OutOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failu
 			"spec.lane is %s. The administrator of this manager allows only %s (--lanes). Use one of these in a new run.",
 			run.Spec.Lane, strings.Join(settings.Lanes, ", "))
 	}
+	if size := manifest.ContentBytes(run); settings.MaxContentBytes > 0 && size > settings.MaxContentBytes {
+		return newf(v1alpha1.ReasonInvalidSpec,
+			"spec.target.content has %d bytes. The administrator of this manager allows %d at most (--max-content). Decrease sizeBytes in a new run.",
+			size, settings.MaxContentBytes)
+	}
+	if failure := unreachable(run, settings); failure != nil {
+		return failure
+	}
 	return forbiddenIssuer(run, settings.Issuers)
+}
+
+// unreachable fails a run that names a host which the NetworkPolicy of its pods doesn't open. Without it, each request
+// would time out.
+func unreachable(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failure {
+	if !settings.NetworkPolicies {
+		return nil
+	}
+	for _, d := range manifest.Destinations(run) {
+		if !settings.Allowed(d.Address) {
+			return newf(v1alpha1.ReasonInvalidSpec,
+				"%s is at %s, which the network policies of this manager don't let the pods of runs reach (--network-policy-egress). "+
+					"Use a target within the run, or ask the administrator to allow it by networkPolicies.egress of the chart.",
+				d.Field, d.Address)
+		}
+	}
+	return nil
 }
 
 // forbiddenIssuer fails a run with a certificate of an issuer that isn't allowed.
 func forbiddenIssuer(run *v1alpha1.BenchmarkRun, allowed []string) *Failure {
-	if len(allowed) == 0 {
-		return nil
+	allows := "no issuers"
+	if len(allowed) > 0 {
+		allows = "only " + strings.Join(allowed, ", ")
 	}
 	for _, c := range manifest.Certificates(run) {
 		ref := c.Spec.IssuerRef
@@ -44,8 +70,8 @@ func forbiddenIssuer(run *v1alpha1.BenchmarkRun, allowed []string) *Failure {
 		}
 		if !slices.Contains(allowed, kind+"/"+ref.Name) && !slices.Contains(allowed, kind+"/*") {
 			return newf(v1alpha1.ReasonInvalidSpec,
-				"%s.issuerRef is %s/%s. The administrator of this manager allows only %s (--issuers). Use one of these, selfSigned or secretName in a new run.",
-				c.Field, kind, ref.Name, strings.Join(allowed, ", "))
+				"%s.issuerRef is %s/%s. The administrator of this manager allows %s (--issuers). Use another, selfSigned or secretName in a new run.",
+				c.Field, kind, ref.Name, allows)
 		}
 	}
 	return nil

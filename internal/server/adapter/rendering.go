@@ -83,8 +83,9 @@ func (r *Rendering) MountTLS(in *Input) {
 	}
 }
 
-// Literal returns value such that Kubernetes doesn't expand $(NAME) in it: $$ stands for $.
-func Literal(value string) string { return strings.ReplaceAll(value, "$(", "$$(") }
+// Literal returns value such that Kubernetes doesn't expand $(NAME) in it, which may be a secret: $$ stands for $. Each $ is
+// doubled, since $$$(NAME) is a $ and what NAME is.
+func Literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
 // Text builds the text of a configuration file line by line.
 type Text struct {

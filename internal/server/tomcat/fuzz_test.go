@@ -139,7 +139,7 @@ func checkRenderedContainer(t *testing.T, c *corev1.Container, in *adapter.Input
 	t.Helper()
 	env := map[string]string{}
 	for _, v := range c.Env {
-		env[v.Name] = v.Value
+		env[v.Name] = strings.ReplaceAll(v.Value, "$$", "$") // as Kubernetes does
 	}
 	want := []string{"CATALINA_BASE", "CATALINA_HOME", "CATALINA_OPTS"}
 	if !slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(o, "-Xlog") }) {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+
+	"github.com/assay-dev/assay/internal/certificate"
+	"github.com/assay-dev/assay/internal/door"
+)
+
+const (
+	// maxScrapes bounds the scrapes of the metrics at a time.
+	maxScrapes = 4
+	// reviewRate and reviewBurst bound the TokenReviews and the SubjectAccessReviews per second for scrapers.
+	reviewRate  = 10
+	reviewBurst = 20
+	// metricsCertificateLifetime is longer than any manager runs. Each start makes a new certificate.
+	metricsCertificateLifetime = 10 * 365 * 24 * time.Hour
+)
+
+// addDoors makes a manager serve its health and, unless they are disabled, its metrics.
+func addDoors(ctx context.Context, mgr manager.Manager, o *options) error {
+	if o.healthAddr != disabled {
+		server, err := healthServer(ctx, o.healthAddr, func() error { return nil })
+		if err != nil {
+			return err
+		}
+		if err := mgr.Add(server); err != nil {
+			return err
+		}
+	}
+	if o.metricsAddr == disabled {
+		return nil
+	}
+	server, err := metricsServer(ctx, mgr.GetConfig(), mgr.GetHTTPClient(), o)
+	if err != nil {
+		return err
+	}
+	return mgr.Add(server)
+}
+
+// healthServer returns the server of the health probes. ready returns why the manager isn't.
+func healthServer(ctx context.Context, address string, ready func() error) (*manager.Server, error) {
+	return listen(ctx, "health probe", address, nil, door.Health(ready))
+}
+
+// metricsServer returns the server of the metrics.
+func metricsServer(ctx context.Context, config *rest.Config, client *http.Client, o *options) (*manager.Server, error) {
+	var handler http.Handler = promhttp.HandlerFor(crmetrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapes})
+	var secure *tls.Config
+	if o.secureMetrics {
+		config = rest.CopyConfig(config)
+		config.QPS, config.Burst = reviewRate, reviewBurst
+		filter, err := filters.WithAuthenticationAndAuthorization(config, client)
+		if err != nil {
+			return nil, fmt.Errorf("set up the authorization of metrics: %w", err)
+		}
+		handler, err = door.LimitTokens(func(h http.Handler) (http.Handler, error) { return filter(ctrl.Log.WithName("metrics"), h) }, handler)
+		if err != nil {
+			return nil, fmt.Errorf("set up the authorization of metrics: %w", err)
+		}
+		if secure, err = selfSigned(time.Now()); err != nil {
+			return nil, fmt.Errorf("sign the certificate of metrics: %w", err)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", handler)
+	return listen(ctx, "metrics", o.metricsAddr, secure, mux)
+}
+
+func selfSigned(now time.Time) (*tls.Config, error) {
+	key, err := certificate.NewKey()
+	if err != nil {
+		return nil, err
+	}
+	leaf := certificate.Leaf([]string{"localhost"}, x509.ExtKeyUsageServerAuth, now.Add(-time.Minute), now.Add(metricsCertificateLifetime))
+	signed, encodedKey, err := certificate.Sign(leaf, key, nil)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(signed, encodedKey)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, nil
+}
+
+// listen returns a server that has its port already, over TLS if it is configured. It serves whether the manager leads or not.
+func listen(ctx context.Context, name, address string, secure *tls.Config, handler http.Handler) (*manager.Server, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for %s requests: %w", name, err)
+	}
+	listener = door.Listen(listener)
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
+	}
+	return &manager.Server{Name: name, Server: door.NewServer(handler), Listener: listener, ShutdownTimeout: new(time.Second)}, nil
+}
