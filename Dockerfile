@@ -25,9 +25,9 @@ COPY config config
 COPY controllers controllers
 ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/agent ./cmd/ui && \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/agent && \
     go -C hack/bom run . --image assay --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
-      --source github.com/assay-dev/assay=/src /out/manager /out/agent /out/ui
+      --source github.com/assay-dev/assay=/src /out/manager /out/agent
 
 # The module load uses the root module from its parent directory.
 FROM build AS build-assay-load
@@ -66,7 +66,6 @@ LABEL org.opencontainers.image.vendor="Assay" \
       org.opencontainers.image.source="https://github.com/assay-dev/assay" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build-assay /out/manager /manager
-COPY --from=build-assay /out/ui /ui
 # Not readable, so that its process can't be looked into from the start: see internal/agent/protect.go.
 COPY --from=build-assay --chmod=0111 /out/agent /agent
 COPY --from=build-assay /sbom /usr/share/assay

@@ -70,7 +70,7 @@ BOM_TOOL = assay-bom
 # Flags of assay-image for the content of both images: $(1) is the directory of the programs, $(2) that of the bill of materials.
 # The agent's program isn't readable, so that its process can't be looked into from the start:
 # see internal/agent/protect.go.
-ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/ui=/ui,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
+ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
 LOAD_CONTENT = --user 65532:65532 --layer $(1)/assay-load=/assay-load,$(1)/assay-k6=/assay-k6 --layer $(2)=/usr/share/assay --entrypoint /assay-load
 BOM = $(BOM_TOOL) --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
   --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/load=load \
@@ -175,8 +175,8 @@ sbom: assay-sbom assay-load-sbom ## Write the bill of materials and the licenses
 
 .PHONY: assay-sbom
 assay-sbom: bom-tool
-	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent ./cmd/ui
-	@$(BOM) --image assay --output $(BIN)/sbom/assay $(BIN)/image/manager $(BIN)/image/agent $(BIN)/image/ui
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
+	@$(BOM) --image assay --output $(BIN)/sbom/assay $(BIN)/image/manager $(BIN)/image/agent
 
 .PHONY: assay-load-sbom
 assay-load-sbom: bom-tool

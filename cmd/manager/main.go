@@ -76,6 +76,15 @@ type options struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == pagesCommand {
+		ctrl.SetLogger(zap.New())
+		limitMemory()
+		if err := runPages(os.Args[2:]); err != nil {
+			ctrl.Log.Error(err, "Pages failed")
+			os.Exit(1)
+		}
+		return
+	}
 	o := parse()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.zap)))
 	limitMemory()

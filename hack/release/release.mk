@@ -49,9 +49,9 @@ release-tools:
 .PHONY: release-programs
 release-programs: # Cross-compile all programs
 	@for platform in $(IMAGE_PLATFORMS); do \
-	  echo "  build  manager, agent, ui, assay-load, assay-k6 for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+	  echo "  build  manager, agent, assay-load, assay-k6 for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
 	  out=$(RELEASE_WORK)/$$GOOS-$$GOARCH/; \
-	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/manager ./cmd/agent ./cmd/ui; \
+	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/manager ./cmd/agent; \
 	  (cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/assay-load ./cmd/assay-k6); \
 	done
 	@for platform in $(PLUGIN_PLATFORMS); do \
@@ -62,7 +62,7 @@ release-programs: # Cross-compile all programs
 # A bill of materials covers the programs of all platforms.
 .PHONY: release-images
 release-images: # Write OCI layouts of both images
-	@$(BOM) --image assay --output $(RELEASE_WORK)/sbom/assay $(call RELEASE_PROGRAMS,manager agent ui,$(IMAGE_PLATFORMS))
+	@$(BOM) --image assay --output $(RELEASE_WORK)/sbom/assay $(call RELEASE_PROGRAMS,manager agent,$(IMAGE_PLATFORMS))
 	@$(BOM) --image assay-load --output $(RELEASE_WORK)/sbom/assay-load $(call RELEASE_PROGRAMS,assay-load assay-k6,$(IMAGE_PLATFORMS))
 	@$(call RELEASE_IMAGE,assay) $(ASSAY_LABELS) $(call ASSAY_CONTENT,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay)
 	@$(call RELEASE_IMAGE,assay-load) $(LOAD_LABELS) $(call LOAD_CONTENT,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay-load)

@@ -3,7 +3,8 @@ package browser_test
 import (
 	"context"
 	"fmt"
-	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,8 +35,8 @@ type alice struct{ cluster client.WithWatch }
 func (alice) User(context.Context, string) (string, error) { return "alice", nil }
 
 // Open implements ui.Login.
-func (a alice) Open(_ context.Context, _, namespace string) (*ui.App, error) {
-	return ui.NewApp(a.cluster, "shop", namespace), nil
+func (a alice) Open(_ string, scope ui.Scope, _ ui.Limits) (*ui.App, error) {
+	return ui.NewApp(a.cluster, "shop", scope), nil
 }
 
 // uiRun returns a run of namespace shop whose number says in which state it is.
@@ -129,23 +130,28 @@ func serveUI(tb testing.TB, n int) string {
 	}
 	objects = append(objects, uiBenchmark()...)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	return served(tb, alice{c}, "a-token")
+}
+
+// served serves pages behind a proxy that adds a token, or nothing if it is empty, and returns their address.
+func served(tb testing.TB, login ui.Login, token string) string {
+	tb.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	address := "http://" + server.Listener.Addr().String()
+	portal, err := ui.NewPortal(address, login)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	address := "http://" + listener.Addr().String()
-	portal, err := ui.NewPortal(address, alice{c}, 100)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- portal.Serve(ctx, listener) }()
-	tb.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			tb.Error(err)
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
 		}
+		portal.ServeHTTP(w, r)
+	})
+	server.Start()
+	tb.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
 	})
 	return address
 }
@@ -182,26 +188,20 @@ func uiBenchmark() []client.Object {
 	return all
 }
 
-// logIn logs in by the form and waits for the list with n runs.
-func logIn(tb testing.TB, b *browser.Browser, address string, n int) *browser.Tab {
+// openList opens the list and waits until it has n runs.
+func openList(tb testing.TB, b *browser.Browser, address string, n int) *browser.Tab {
 	tb.Helper()
 	tab, end, err := b.OpenURL(address, true)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(end)
-	if _, err := browser.Evaluate[bool](tab, `document.getElementById('token').focus(), true`); err != nil {
-		tb.Fatal(err)
-	}
-	if err := tab.Press("a-token\r"); err != nil {
-		tb.Fatal(err)
-	}
-	await(tb, tab, fmt.Sprintf(`document.querySelectorAll('#rows > tr').length === %d`, n), address)
+	await(tb, tab, fmt.Sprintf(`document.querySelectorAll('#rows > tr').length === %d`, n))
 	return tab
 }
 
-// await waits until an expression is true. The page may change meanwhile; it is loaded again if an address is given.
-func await(tb testing.TB, tab *browser.Tab, expression, again string) {
+// await waits until an expression is true. The page may change meanwhile.
+func await(tb testing.TB, tab *browser.Tab, expression string) {
 	tb.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
 	for {
@@ -214,14 +214,6 @@ func await(tb testing.TB, tab *browser.Tab, expression, again string) {
 			tb.Fatalf("%s isn't true after two minutes: %v\n%s", expression, err, text)
 		}
 		time.Sleep(100 * time.Millisecond)
-		if again == "" {
-			continue
-		}
-		if here, err := browser.Evaluate[string](tab, `location.pathname + (document.querySelector('#token') ? ' form' : '')`); err == nil && here == "/" {
-			if err := tab.Navigate(again); err != nil {
-				tb.Fatal(err)
-			}
-		}
 	}
 }
 
@@ -231,7 +223,7 @@ func reload(tb testing.TB, tab *browser.Tab, expression string) {
 	if _, err := browser.Evaluate[bool](tab, `(window.old = true, location.reload(), true)`); err != nil {
 		tb.Fatal(err)
 	}
-	await(tb, tab, "window.old === undefined && document.readyState === 'complete' && "+expression, "")
+	await(tb, tab, "window.old === undefined && document.readyState === 'complete' && "+expression)
 }
 
 // uiPages are the paths of the pages, each with what is true when it is complete.
@@ -251,38 +243,30 @@ var uiPages = []struct{ name, path, complete string }{
 	{"not-found", "/nowhere", `document.body.innerText.includes('Not found')`},
 }
 
-// TestUI checks each page of the user interface in each view, from the form to log in on.
+// TestUI checks each page of the user interface in each view, and the one for who comes without a token.
 func TestUI(t *testing.T) {
-	const n = 30
-	b, address := start(t), serveUI(t, n)
-	form, end, err := b.OpenURL(address, true)
+	b := start(t)
+	refused, end, err := b.OpenURL(served(t, alice{}, ""), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(end)
-	t.Run("login", func(t *testing.T) { checkUI(t, form, address) })
-	first := logIn(t, b, address, n)
+	t.Run("refused", func(t *testing.T) { checkUI(t, refused, "http://127.0.0.1") })
+	address := serveUI(t, 30)
 	for _, page := range uiPages {
 		t.Run(page.name, func(t *testing.T) {
-			// The tabs of a browser share its cookies.
 			tab, end, err := b.OpenURL(address+page.path, true)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(end)
-			await(t, tab, page.complete, "")
+			await(t, tab, page.complete)
 			checkUI(t, tab, address)
 		})
 	}
-	t.Run("logged out", func(t *testing.T) {
-		if _, err := browser.Evaluate[bool](first, `document.querySelector('form[action="/logout"] button').click(), true`); err != nil {
-			t.Fatal(err)
-		}
-		await(t, first, `document.querySelector('#token') !== null`, "")
-	})
 }
 
-// checkUI checks a page that is complete. The status 401 of the form to log in, and 404 of a page that isn't there, are written to the console by
+// checkUI checks a page that is complete. The status 401 without a token, and 404 of a page that isn't there, are written to the console by
 // the browser itself.
 func checkUI(t *testing.T, tab *browser.Tab, address string) {
 	t.Helper()
@@ -340,7 +324,7 @@ func BenchmarkList(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer end()
-	tab := logIn(b, chromium, serveUI(b, n), n)
+	tab := openList(b, chromium, serveUI(b, n), n)
 	var filter, scroll, paint []float64
 	for b.Loop() {
 		times, err := browser.Evaluate[struct{ Filter, Scroll float64 }](tab, slowest)

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,7 +38,7 @@ func TestPages(t *testing.T) {
 	run := wrapper.NewRun(ns, "seen", harness.ServerImage).Path("/fixed/2000/100").Seconds(2, 12).Obj()
 	c.create(t, run)
 	page := "/runs/" + ns + "/" + run.Name
-	alice, mallory := c.browse(t, served.Status.PodIP, viewer, ns), c.browse(t, served.Status.PodIP, stranger, ns)
+	alice, mallory := browse(served.Status.PodIP, viewer), browse(served.Status.PodIP, stranger)
 	if status, body := alice.get(t, page); status != http.StatusOK || !strings.Contains(body, run.Name) {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -81,40 +79,21 @@ func (c *cluster) viewer(t *testing.T, namespace, name string) string {
 	return token
 }
 
-// pages is a browser at the pages of a pod.
-type pages struct {
-	base    string
-	browser *http.Client
-}
+// pages is a browser at the pages of a pod, behind a proxy that adds a token.
+type pages struct{ base, token string }
 
-// browse logs in with a token.
-func (c *cluster) browse(t *testing.T, address, token, namespace string) *pages {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &pages{"http://" + address + ":8080", &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	form := url.Values{"token": {token}, "namespace": {namespace}}
-	response := p.do(t, http.MethodPost, "/login", strings.NewReader(form.Encode()))
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusSeeOther {
-		body, _ := io.ReadAll(response.Body)
-		t.Fatalf("logging in: %s %s", response.Status, body)
-	}
-	return p
-}
+func browse(address, token string) *pages { return &pages{"http://" + address + ":8080", token} }
 
-func (p *pages) do(t *testing.T, method, path string, body io.Reader) *http.Response {
+func (p *pages) do(t *testing.T, path string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, p.base+path, body)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.base+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Host = pagesHost
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := p.browser.Do(r)
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +102,7 @@ func (p *pages) do(t *testing.T, method, path string, body io.Reader) *http.Resp
 
 func (p *pages) get(t *testing.T, path string) (int, string) {
 	t.Helper()
-	response := p.do(t, http.MethodGet, path, nil)
+	response := p.do(t, path)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
@@ -137,7 +116,7 @@ var secondsOfWindow = regexp.MustCompile(`Figures are of the seconds from \w+ to
 // follow reads the events of a run's page until the report is there. It returns the windows of the measurement that the page had.
 func (p *pages) follow(t *testing.T, path string) []string {
 	t.Helper()
-	response := p.do(t, http.MethodGet, path, nil)
+	response := p.do(t, path)
 	defer response.Body.Close()
 	var windows []string
 	lines := bufio.NewScanner(response.Body)

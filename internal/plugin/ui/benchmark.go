@@ -86,6 +86,7 @@ type benchmarkListPage struct {
 }
 
 func (s *App) benchmarkList(w http.ResponseWriter, r *http.Request) {
+	ready(r.Context(), s.benchmarks)
 	p := benchmarkListPage{page: s.page("Benchmarks", "benchmarks")}
 	p.Notice = s.benchmarks.notice(s.now())
 	for _, b := range objects[*v1alpha1.Benchmark](s.benchmarks) {
@@ -199,7 +200,7 @@ func placeOf(run *v1alpha1.BenchmarkRun) place {
 	}
 	p.Text = string(run.Status.Verdict)
 	if r := run.Status.Result; r != nil {
-		p.Text += ", " + rate(r.RequestsPerSecond) + " requests/s"
+		p.Text += ", " + rateOf(r.RequestsPerSecond) + " requests/s"
 	}
 	return p
 }
@@ -234,6 +235,7 @@ func headOfBenchmark(b *v1alpha1.Benchmark) *head {
 }
 
 func (s *App) findBenchmark(w http.ResponseWriter, r *http.Request) *v1alpha1.Benchmark {
+	ready(r.Context(), s.runs, s.benchmarks)
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	if b, ok := object[*v1alpha1.Benchmark](s.benchmarks, namespace, name); ok {
 		return b

@@ -74,6 +74,6 @@ func (s *App) delete(kind string) http.HandlerFunc {
 			s.failed(w, r, err)
 			return
 		}
-		http.Redirect(w, r, map[string]string{"runs": "/", "benchmarks": "/benchmarks"}[kind], http.StatusSeeOther)
+		http.Redirect(w, r, map[string]string{"runs": "/", "benchmarks": "/benchmarks"}[kind]+s.page("", "").Query, http.StatusSeeOther)
 	}
 }

@@ -77,12 +77,13 @@ func (o *options) run(ctx context.Context, flags *genericclioptions.ConfigFlags,
 	if err != nil {
 		return exit.Errorf(exit.Unknown, "cannot listen: %w", err)
 	}
-	scope := c.Namespace
+	scope := Scope{Namespace: c.Namespace}
 	if o.everywhere {
-		scope = ""
+		scope.Namespace = ""
 	}
 	s, guard := NewApp(c, c.Namespace, scope), newGuard(listener.Addr())
-	s.watchCluster(ctx)
+	s.runs.start(ctx)
+	s.benchmarks.start(ctx)
 	if _, err := fmt.Fprintf(streams.Out, "Open %s\nStop with Ctrl+C.\n", guard.url()); err != nil {
 		return err
 	}

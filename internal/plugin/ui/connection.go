@@ -44,7 +44,7 @@ func (s *store) notice(now time.Time) notice {
 
 func (s *store) where() string {
 	if s.namespace == "" {
-		return "all namespaces; use --namespace for one"
+		return "all namespaces; choose one in which you may"
 	}
 	return "namespace " + s.namespace
 }

@@ -25,7 +25,8 @@ type createPage struct {
 	page
 	Samples          []string
 	Sample, Manifest string
-	Namespace        string
+	// Home is the namespace of a manifest that names none.
+	Home string
 	// Checked reports whether the API server accepts the manifest. Problems are its messages, each with the field.
 	Checked  bool
 	Problems []problem
@@ -35,7 +36,7 @@ type problem struct{ Field, Message string }
 
 // create shows a form with a sample or what was sent, checks that by a dry run of the API server, or creates the object.
 func (s *App) create(w http.ResponseWriter, r *http.Request) {
-	p := createPage{page: s.page("New run", "new"), Samples: slices.Concat(samples.Names(), reports.Names()), Sample: r.URL.Query().Get("sample"), Namespace: s.namespace}
+	p := createPage{page: s.page("New run", "new"), Samples: slices.Concat(samples.Names(), reports.Names()), Sample: r.URL.Query().Get("sample"), Home: s.namespace}
 	if r.Method == http.MethodGet {
 		if slices.Contains(p.Samples, p.Sample) {
 			p.Manifest = sample(p.Sample)

@@ -15,6 +15,8 @@ const (
 	// alone changes.
 	heartbeat    = 5 * time.Second
 	writeTimeout = 10 * time.Second
+	// maxStream is the longest time of a connection with events. The browser then comes again with the credentials of that time.
+	maxStream = 10 * time.Minute
 )
 
 // event is what a page is sent when something has changed. Each is complete: after an interruption the first one brings
@@ -27,6 +29,8 @@ type event struct {
 	Gone []string          `json:"gone,omitempty"`
 	// Reload makes the browser load the page again: it is another one now.
 	Reload bool `json:"reload,omitempty"`
+	// Again makes the browser ask for the events again: this was the last one of the connection.
+	Again bool `json:"again,omitempty"`
 }
 
 // stream sends events to a browser.
@@ -68,13 +72,14 @@ func (s *stream) send(e *event) error {
 // watch sends the events of a page: now, at each change of one of two stores, which may be the same, but not more often than
 // maxRate, and every heartbeat.
 func (s *App) watch(w http.ResponseWriter, r *http.Request, one, other *store, next func() *event) {
-	to := newStream(w)
+	to, end := newStream(w), time.Now().Add(maxStream)
 	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
 	for {
 		changed, also := one.wait(), other.wait()
 		e := next()
-		if to.send(e) != nil || e.Reload {
+		e.Again = !e.Reload && !time.Now().Before(end)
+		if to.send(e) != nil || e.Reload || e.Again {
 			return
 		}
 		timer.Reset(heartbeat)

@@ -11,8 +11,8 @@ import (
 // none stands for a figure that isn't there.
 const none = "-"
 
-// rate returns a rate of the API with three significant digits.
-func rate(text string) string {
+// rateOf returns a rate of the API with three significant digits.
+func rateOf(text string) string {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return none

@@ -8,7 +8,7 @@ import (
 // TestFigures checks digits and durations.
 func TestFigures(t *testing.T) {
 	for got, want := range map[string]string{
-		rate("4510.25"): "4,510", rate("x"): none,
+		rateOf("4510.25"): "4,510", rateOf("x"): none,
 		span(12 * time.Second): "12s", span(185 * time.Second): "3:05", span(7385 * time.Second): "2:03:05",
 	} {
 		if got != want {

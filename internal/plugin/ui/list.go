@@ -34,10 +34,14 @@ type filter struct {
 	Problem string
 }
 
-func filterOf(q url.Values) *filter {
+// filterOf returns the filter of a request. A namespace that the lists are limited to needs none.
+func (s *App) filterOf(q url.Values) *filter {
 	f := &filter{
 		Text: q.Get("q"), Namespace: q.Get("namespace"), Label: q.Get("label"), Server: q.Get("server"), State: q.Get("state"),
 		Verdict: q.Get("verdict"), Sort: q.Get("sort"), Rows: q.Get("rows"),
+	}
+	if f.Namespace == s.scope.Namespace {
+		f.Namespace = ""
 	}
 	selector, err := labels.Parse(f.Label)
 	if err != nil {
@@ -100,7 +104,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 	}
 	if p := run.Status.Progress; p != nil && r.active {
 		if p.RequestsPerSecond != "" {
-			r.Rate = rate(p.RequestsPerSecond)
+			r.Rate = rateOf(p.RequestsPerSecond)
 		}
 		if p.Percent != nil && r.State != v1alpha1.ReasonQueued {
 			r.Says = fmt.Sprintf("%d%%", *p.Percent)
@@ -125,7 +129,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 
 // set sets the figures of a result.
 func (r *row) set(s *v1alpha1.ResultStatus) {
-	r.Rate = rate(s.RequestsPerSecond)
+	r.Rate = rateOf(s.RequestsPerSecond)
 	if l := s.Latency; l != nil && l.Total != nil && l.Total.P99Microseconds != nil {
 		r.P99 = number.Milliseconds(*l.Total.P99Microseconds)
 	}
@@ -212,7 +216,8 @@ type listPage struct {
 }
 
 func (s *App) list(w http.ResponseWriter, r *http.Request) {
-	p := listPage{page: s.page("Runs", "runs"), Filter: filterOf(r.URL.Query())}
+	p := listPage{page: s.page("Runs", "runs"), Filter: s.filterOf(r.URL.Query())}
+	ready(r.Context(), s.runs)
 	p.Events = "/events?" + r.URL.RawQuery
 	p.Rows, p.All = s.rows(p.Filter)
 	p.Notice = s.runs.notice(s.now())
@@ -237,7 +242,8 @@ func (s *App) list(w http.ResponseWriter, r *http.Request) {
 // listEvents sends the rows that have changed. Those that the page doesn't have yet are only counted, so that nothing moves
 // while somebody reads.
 func (s *App) listEvents(w http.ResponseWriter, r *http.Request) {
-	f := filterOf(r.URL.Query())
+	f := s.filterOf(r.URL.Query())
+	ready(r.Context(), s.runs)
 	var shown map[string]string
 	s.watch(w, r, s.runs, s.runs, func() *event {
 		rows, _ := s.rows(f)

@@ -87,7 +87,7 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *liveP
 	}
 	if progress.Requests != nil { // a foreign tool reports nothing until it ends
 		p.Figures = []figure{
-			{"requests/s", rate(progress.RequestsPerSecond), ""},
+			{"requests/s", rateOf(progress.RequestsPerSecond), ""},
 			{"requests", number.Count(*progress.Requests), ""},
 			{"failed", number.Share(ptr.Deref(progress.Errors, 0), *progress.Requests), ""},
 		}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -12,12 +13,6 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 )
 
-// Limits of the requests of a session to the API server, each second and in a burst.
-const (
-	sessionQPS   = 20
-	sessionBurst = 40
-)
-
 // apiLogin is the Login of a cluster.
 type apiLogin struct{ config *rest.Config }
 
@@ -27,7 +22,7 @@ func NewLogin(config *rest.Config) Login { return &apiLogin{rest.AnonymousClient
 // as returns the configuration of a token's user.
 func (l *apiLogin) as(token string) *rest.Config {
 	config := rest.CopyConfig(l.config)
-	config.BearerToken, config.QPS, config.Burst = token, sessionQPS, sessionBurst
+	config.BearerToken = token
 	return config
 }
 
@@ -46,15 +41,12 @@ func (l *apiLogin) User(ctx context.Context, token string) (string, error) {
 }
 
 // Open implements Login.
-func (l *apiLogin) Open(_ context.Context, token, namespace string) (*App, error) {
+func (l *apiLogin) Open(token string, scope Scope, limits Limits) (*App, error) {
 	config := l.as(token)
-	current := namespace
-	if current == "" {
-		current = metav1.NamespaceDefault
-	}
-	c, err := cluster.New(config, current)
+	config.RateLimiter = limits.Requests
+	c, err := cluster.New(config, cmp.Or(scope.Namespace, metav1.NamespaceDefault))
 	if err != nil {
 		return nil, err
 	}
-	return NewApp(c, current, namespace), nil
+	return NewApp(c, c.Namespace, scope), nil
 }

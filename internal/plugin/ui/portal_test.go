@@ -2,12 +2,15 @@ package ui
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,47 +18,59 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 )
 
-// tokens is a Login of users whose tokens are their names, each with objects of their own.
+// tokens is a Login of users whose tokens begin with their names and a dot, each with objects of their own.
 type tokens struct {
 	mu      sync.Mutex
 	objects map[string][]client.Object
-	opened  []context.Context
-	asked   int
+	asked   []string // the tokens
+	err     error    // of each question, if it isn't nil
 	// hold, if it isn't nil, keeps User from returning until it is closed.
 	hold chan struct{}
 }
 
-func (l *tokens) User(ctx context.Context, token string) (string, error) {
+func (l *tokens) User(_ context.Context, token string) (string, error) {
 	l.mu.Lock()
-	_, known := l.objects[token]
-	l.asked++
-	hold := l.hold
+	name, _, _ := strings.Cut(token, ".")
+	_, is := l.objects[name]
+	l.asked = append(l.asked, token)
+	hold, err := l.hold, l.err
 	l.mu.Unlock()
 	if hold != nil {
 		<-hold
 	}
-	if !known {
-		return "", apierrors.NewUnauthorized("no such token")
+	if err == nil && !is {
+		err = apierrors.NewUnauthorized("no such token")
 	}
-	return token, ctx.Err()
+	return name, err
 }
 
-func (l *tokens) Open(ctx context.Context, token, namespace string) (*App, error) {
+func (l *tokens) Open(token string, scope Scope, _ Limits) (*App, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	scheme, err := cluster.NewScheme()
 	if err != nil {
 		return nil, err
 	}
-	l.opened = append(l.opened, ctx)
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(l.objects[token]...).Build()
-	return NewApp(c, "shop", namespace), nil
+	name, _, _ := strings.Cut(token, ".")
+	byName := func(o client.Object) []string { return []string{o.GetName()} }
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(l.objects[name]...).
+		WithIndex(&v1alpha1.BenchmarkRun{}, metav1.ObjectNameField, byName).WithIndex(&v1alpha1.Benchmark{}, metav1.ObjectNameField, byName).Build()
+	return NewApp(c, "shop", scope), nil
+}
+
+// set changes what the login answers.
+func (l *tokens) set(change func(*tokens)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(l)
 }
 
 // gate is a Portal on the loopback interface.
@@ -67,7 +82,7 @@ type gate struct {
 	passed atomic.Int64 // nanoseconds since the start, by the portal's clock
 }
 
-func newGate(t *testing.T, maxSessions int) *gate {
+func newGate(t *testing.T) *gate {
 	t.Helper()
 	g := &gate{t: t, login: &tokens{objects: map[string][]client.Object{
 		"alice": {newRun("of-alice")}, "bob": {newRun("of-bob")}, "carol": nil, "dave": nil,
@@ -77,11 +92,11 @@ func newGate(t *testing.T, maxSessions int) *gate {
 		t.Fatal(err)
 	}
 	g.base = "http://" + listener.Addr().String()
-	if g.portal, err = NewPortal(g.base, g.login, maxSessions); err != nil {
+	if g.portal, err = NewPortal(g.base, g.login); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	g.portal.sessions.now = func() time.Time { return start.Add(time.Duration(g.passed.Load())) }
+	g.portal.users.now = func() time.Time { return start.Add(time.Duration(g.passed.Load())) }
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- g.portal.Serve(ctx, listener) }()
@@ -97,18 +112,15 @@ func newGate(t *testing.T, maxSessions int) *gate {
 // pass lets time pass.
 func (g *gate) pass(d time.Duration) { g.passed.Add(int64(d)) }
 
-// visitor is a browser.
+// visitor is a browser behind a proxy that adds a token; none if it is empty.
 type visitor struct {
 	gate    *gate
+	token   string
 	browser *http.Client
 }
 
-func (g *gate) visitor() *visitor {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return &visitor{g, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+func (g *gate) visitor(token string) *visitor {
+	return &visitor{g, token, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // do sends a request, as a page of the portal does unless the headers say otherwise.
@@ -119,6 +131,9 @@ func (v *visitor) do(method, path string, form url.Values, headers ...string) (i
 		v.gate.t.Fatal(err)
 	}
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if v.token != "" {
+		r.Header.Set(authorization, bearer+v.token)
+	}
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -144,173 +159,239 @@ func (v *visitor) do(method, path string, form url.Values, headers ...string) (i
 	return response.StatusCode, string(body), response
 }
 
-func (v *visitor) logIn(token string) int {
+// get returns the status and the text of a page.
+func (v *visitor) get(path string) (int, string) {
 	v.gate.t.Helper()
-	status, _, _ := v.do(http.MethodPost, "/login", url.Values{tokenField: {token}})
-	return status
+	status, body, _ := v.do(http.MethodGet, path, nil)
+	return status, body
 }
 
-// sees waits until the list of runs has a text.
-func (v *visitor) sees(text string) {
-	v.gate.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		status, body, _ := v.do(http.MethodGet, "/", nil)
-		if strings.Contains(body, text) {
-			return
-		}
-		if time.Now().After(deadline) {
-			v.gate.t.Fatalf("no %q after a minute: %d %s", text, status, body)
-		}
-	}
-}
-
-// TestPortalSeparatesUsers checks that each user has the pages of their own token, that nothing is shown without one, and that a session
-// ends with its log out.
+// TestPortalSeparatesUsers checks that each user has the pages of their own token, and that nothing is shown without one.
 func TestPortalSeparatesUsers(t *testing.T) {
-	g := newGate(t, 10)
-	alice, bob, nobody := g.visitor(), g.visitor(), g.visitor()
-	for _, path := range []string{"/", "/benchmarks", "/new", "/events", "/runs/shop/of-alice", "/logout"} {
-		status, body, response := nobody.do(http.MethodGet, path, nil)
-		if status != http.StatusUnauthorized || !strings.Contains(body, `action="/login"`) || strings.Contains(body, "of-alice") {
-			t.Errorf("%s without a session: %d %s", path, status, body)
+	g := newGate(t)
+	alice, bob, nobody := g.visitor("alice"), g.visitor("bob"), g.visitor("")
+	for _, path := range []string{"/", "/benchmarks", "/new", "/events", "/runs/shop/of-alice", "/runs/shop/of-alice/report"} {
+		for _, v := range []*visitor{nobody, g.visitor("mallory")} {
+			status, body, response := v.do(http.MethodGet, path, nil)
+			if status != http.StatusUnauthorized || !strings.Contains(body, "--pass-authorization-header") || strings.Contains(body, "href=\"/runs") {
+				t.Errorf("%s with token %q: %d %s", path, v.token, status, body)
+			}
+			if csp := response.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || response.Header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s: %v", path, response.Header)
+			}
 		}
-		if csp := response.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
-			t.Errorf("%s: Content-Security-Policy %q", path, csp)
+	}
+	for v, names := range map[*visitor][2]string{alice: {"of-alice", "of-bob"}, bob: {"of-bob", "of-alice"}} {
+		if status, body := v.get("/"); status != http.StatusOK || !strings.Contains(body, names[0]) || strings.Contains(body, names[1]) || !strings.Contains(body, ">"+v.token+"<") {
+			t.Errorf("the list of %s: %d %s", v.token, status, body)
+		}
+		if status, _ := v.get("/runs/shop/" + names[0]); status != http.StatusOK {
+			t.Errorf("%s reads their run: %d", v.token, status)
+		}
+		if status, _ := v.get("/runs/shop/" + names[1]); status != http.StatusNotFound {
+			t.Errorf("%s reads another's run: %d", v.token, status)
 		}
 	}
-	if status := nobody.logIn("mallory"); status != http.StatusUnauthorized {
-		t.Errorf("an unknown token: %d", status)
+}
+
+// TestPortalNamespace checks that the namespace of a list is in its URL, for users who may list in one only, and that links keep it.
+func TestPortalNamespace(t *testing.T) {
+	g := newGate(t)
+	other := newRun("elsewhere")
+	other.Namespace = "depot"
+	g.login.objects["alice"] = append(g.login.objects["alice"], other)
+	alice := g.visitor("alice")
+	for path, want := range map[string]string{"/": "[elsewhere of-alice]", "/?namespace=depot": "[elsewhere]", "/?namespace=shop&q=alice": "[of-alice]", "/?namespace=none": "[]"} {
+		_, body := alice.get(path)
+		all := names(body)
+		slices.Sort(all)
+		if got := fmt.Sprint(all); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
 	}
-	if status := alice.logIn("alice"); status != http.StatusSeeOther {
-		t.Fatalf("alice: %d", status)
+	for _, path := range []string{"/?namespace=depot", "/benchmarks?namespace=depot", "/new?namespace=depot", "/runs/depot/elsewhere"} {
+		_, body := alice.get(path)
+		for _, link := range []string{`"/?namespace=depot"`, `"/benchmarks?namespace=depot"`, `"/new?namespace=depot"`, `name="namespace" value="depot"`} {
+			if !strings.Contains(body, link) {
+				t.Errorf("%s lacks %s: %s", path, link, body)
+			}
+		}
 	}
-	if status := bob.logIn("bob"); status != http.StatusSeeOther {
-		t.Fatalf("bob: %d", status)
-	}
-	alice.sees("of-alice")
-	bob.sees("of-bob")
-	_, body, _ := alice.do(http.MethodGet, "/", nil)
-	if strings.Contains(body, "of-bob") || !strings.Contains(body, "Log out") {
-		t.Errorf("the list of alice: %s", body)
-	}
-	if status, _, _ := alice.do(http.MethodGet, "/runs/shop/of-bob", nil); status != http.StatusNotFound {
-		t.Errorf("alice reads a run of bob's: %d", status)
-	}
-	if status, _, _ := alice.do(http.MethodPost, "/logout", url.Values{csrfField: {csrfOf(t, bob)}}); status != http.StatusForbidden {
-		t.Errorf("a form with the CSRF token of bob's: %d", status)
-	}
-	if status, _, _ := alice.do(http.MethodPost, "/logout", url.Values{csrfField: {csrfOf(t, alice)}}); status != http.StatusSeeOther {
-		t.Errorf("logging out: %d", status)
-	}
-	if status, _, _ := alice.do(http.MethodGet, "/", nil); status != http.StatusUnauthorized {
-		t.Errorf("after logging out: %d", status)
-	}
-	if g.login.opened[0].Err() == nil || g.login.opened[1].Err() != nil {
-		t.Error("the session of alice must have ended, and that of bob not")
-	}
-	bob.sees("of-bob")
 }
 
 var csrfInput = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-func csrfOf(t *testing.T, v *visitor) string {
-	t.Helper()
-	_, body, _ := v.do(http.MethodGet, "/", nil)
+// csrf returns the CSRF token of the form of a new run.
+func (v *visitor) csrf() string {
+	v.gate.t.Helper()
+	_, body := v.get("/new")
 	m := csrfInput.FindStringSubmatch(body)
 	if m == nil {
-		t.Fatalf("no CSRF token in %s", body)
+		v.gate.t.Fatalf("no CSRF token in %s", body)
 	}
 	return m[1]
 }
 
-// TestPortalKeepsOut checks what is refused with the cookie of a user: other names, other sites, and forms without their origin.
-func TestPortalKeepsOut(t *testing.T) {
-	g := newGate(t, 10)
-	alice := g.visitor()
-	if status := alice.logIn("alice"); status != http.StatusSeeOther {
-		t.Fatalf("alice: %d", status)
+// TestPortalForms checks that a form is accepted with the CSRF token of its user's bearer token alone, which doesn't tell that.
+func TestPortalForms(t *testing.T) {
+	g := newGate(t)
+	alice, bob, later := g.visitor("alice"), g.visitor("bob"), g.visitor("alice.2")
+	const path = "/runs/shop/of-alice/suspend"
+	for name, test := range map[string]struct {
+		csrf string
+		want int
+	}{
+		"own": {alice.csrf(), http.StatusSeeOther}, "none": {"", http.StatusForbidden}, "another user's": {bob.csrf(), http.StatusForbidden},
+		"another token's": {later.csrf(), http.StatusForbidden}, "the token": {"alice", http.StatusForbidden},
+	} {
+		if status, body, _ := alice.do(http.MethodPost, path, url.Values{csrfField: {test.csrf}}); status != test.want {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+		if strings.Contains(test.csrf, "alice") && test.csrf != "alice" {
+			t.Errorf("%s: the CSRF token %q has the token", name, test.csrf)
+		}
 	}
+	again := newGate(t).visitor("alice")
+	if again.csrf() != alice.csrf() {
+		t.Error("another replica must accept the form")
+	}
+}
+
+// TestPortalKeepsOut checks what is refused with the token of a user: other names, other sites, and forms without their origin.
+func TestPortalKeepsOut(t *testing.T) {
+	alice := newGate(t).visitor("alice")
 	for name, test := range map[string]struct {
 		method, path string
 		headers      []string
 		want         int
 	}{
-		"own page":                     {http.MethodGet, "/", nil, http.StatusOK},
-		"rebound name":                 {http.MethodGet, "/", []string{"Host", "evil.example"}, http.StatusMisdirectedRequest},
-		"rebound name, login":          {http.MethodPost, "/login", []string{"Host", "evil.example"}, http.StatusMisdirectedRequest},
-		"from another site":            {http.MethodGet, "/", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
-		"framed or loaded by one":      {http.MethodGet, "/events", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors"}, http.StatusForbidden},
-		"a form of another site":       {http.MethodPost, "/runs/shop/of-alice/suspend", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusForbidden},
-		"a login form of another site": {http.MethodPost, "/login", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusForbidden},
-		"a login form from nowhere":    {http.MethodPost, "/login", []string{"Sec-Fetch-Site", ""}, http.StatusForbidden},
-		"a form without CSRF token":    {http.MethodPost, "/runs/shop/of-alice/suspend", nil, http.StatusForbidden},
-		"health, by any name":          {http.MethodGet, healthPath, []string{"Host", "10.0.0.7:8080"}, http.StatusOK},
+		"own page":                {http.MethodGet, "/", nil, http.StatusOK},
+		"rebound name":            {http.MethodGet, "/", []string{"Host", "evil.example"}, http.StatusMisdirectedRequest},
+		"from another site":       {http.MethodGet, "/", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		"a link on another site":  {http.MethodGet, "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
+		"framed or loaded by one": {http.MethodGet, "/events", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors"}, http.StatusForbidden},
+		"a form of another site":  {http.MethodPost, "/runs/shop/of-alice/suspend", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusForbidden},
+		"a form from nowhere":     {http.MethodPost, "/runs/shop/of-alice/suspend", []string{"Sec-Fetch-Site", ""}, http.StatusForbidden},
+		"another scheme":          {http.MethodGet, "/", []string{authorization, "Basic alice"}, http.StatusUnauthorized},
+		"an empty token":          {http.MethodGet, "/", []string{authorization, bearer + " "}, http.StatusUnauthorized},
+		"health, by any name":     {http.MethodGet, healthPath, []string{"Host", "10.0.0.7:8080"}, http.StatusOK},
 	} {
 		if status, body, _ := alice.do(test.method, test.path, nil, test.headers...); status != test.want {
 			t.Errorf("%s: %d %s, want %d", name, status, body, test.want)
 		}
 	}
-	for path, want := range map[string]string{
-		"/runs/shop/of-alice?x=1": "url=/runs/shop/of-alice?x=1", "//evil.example/": `url=/"`, "/;url=//evil.example": `url=/"`,
-	} {
-		// The cookie jar sends the cookie anyway, other than a browser: without one.
-		status, body, _ := g.visitor().do(http.MethodGet, path, nil, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
-		if status != http.StatusOK || !strings.Contains(body, want) {
-			t.Errorf("a link on another site to %s: %d %s, want %s", path, status, body, want)
+}
+
+// TestPortalAsks checks when the API server is asked whose a token is: once a minute, and of unknown ones at a bounded rate, which
+// those who are known don't notice.
+func TestPortalAsks(t *testing.T) {
+	g := newGate(t)
+	alice := g.visitor("alice")
+	asked := func(want int, when string) {
+		t.Helper()
+		g.login.set(func(l *tokens) {
+			if len(l.asked) != want {
+				t.Errorf("%s: %d questions, want %d", when, len(l.asked), want)
+			}
+		})
+	}
+	expect := func(v *visitor, want int) {
+		t.Helper()
+		if status, body := v.get("/new"); status != want {
+			t.Errorf("%s: %d %s, want %d", v.token, status, body, want)
 		}
 	}
-}
-
-// TestPortalCookie checks the cookie of a portal with TLS, and that no response has the token.
-func TestPortalCookie(t *testing.T) {
-	p, err := NewPortal("https://assay.example.com", &tokens{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := p.newCookie("x", 0)
-	if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || !strings.HasPrefix(c.Name, "__Host-") {
-		t.Errorf("%+v", c)
-	}
-	g := newGate(t, 10)
-	_, body, response := g.visitor().do(http.MethodPost, "/login", url.Values{tokenField: {"alice"}})
-	if len(response.Cookies()) != 1 || strings.Contains(response.Cookies()[0].Value, "alice") || strings.Contains(body, "alice") {
-		t.Errorf("%v %s", response.Cookies(), body)
-	}
-}
-
-// TestPortalBearer checks users who come through a proxy that adds their token.
-func TestPortalBearer(t *testing.T) {
-	g := newGate(t, 10)
-	v := g.visitor()
 	for range 3 {
-		if status, body, _ := v.do(http.MethodGet, "/", nil, authorization, bearer+"alice"); status != http.StatusOK || !strings.Contains(body, "Log out") {
-			t.Fatalf("%d %s", status, body)
-		}
+		expect(alice, http.StatusOK)
 	}
-	if g.login.asked != 1 || len(g.login.opened) != 1 {
-		t.Errorf("asked %d times for %d sessions, want one of each", g.login.asked, len(g.login.opened))
+	asked(1, "within a minute")
+	g.pass(maxUnasked)
+	expect(alice, http.StatusOK)
+	asked(2, "after a minute")
+	g.login.set(func(l *tokens) { l.asked = nil })
+	for i := range unknownBurst {
+		expect(g.visitor(fmt.Sprintf("mallory.%d", i)), http.StatusUnauthorized)
 	}
-	if status, _, _ := v.do(http.MethodGet, "/", nil, authorization, bearer+"mallory"); status != http.StatusUnauthorized {
-		t.Errorf("an unknown token: %d", status)
-	}
-	if status, _, _ := v.do(http.MethodGet, "/", nil); status != http.StatusUnauthorized {
-		t.Errorf("without the token: %d", status)
-	}
+	expect(g.visitor("mallory"), http.StatusServiceUnavailable)
+	expect(g.visitor("bob"), http.StatusServiceUnavailable)
+	asked(unknownBurst, "unknown tokens")
+	expect(alice, http.StatusOK)
+	g.portal.users.mu.Lock()
+	g.portal.users.byToken[sha256.Sum256([]byte("alice"))].asked = time.Time{}
+	g.portal.users.mu.Unlock()
+	expect(alice, http.StatusOK)
+	asked(unknownBurst+1, "a token that was known")
+	g.pass(time.Second)
+	expect(g.visitor("bob"), http.StatusOK)
+
+	g.pass(maxUnasked)
+	g.login.set(func(l *tokens) { l.err = apierrors.NewServiceUnavailable("down") })
+	expect(alice, http.StatusOK)
+	expect(g.visitor("carol"), http.StatusBadGateway)
+	g.login.set(func(l *tokens) { l.err = nil; delete(l.objects, "alice") })
+	expect(alice, http.StatusUnauthorized)
+	g.login.set(func(l *tokens) { l.err = apierrors.NewServiceUnavailable("down") })
+	expect(alice, http.StatusBadGateway) // a token that was revoked stays so
 }
 
-// TestPortalForms checks the texts of a form that isn't one of a token.
-func TestPortalForms(t *testing.T) {
-	g := newGate(t, 10)
-	for name, form := range map[string]url.Values{
-		"no token": {}, "two lines": {tokenField: {"a\nb"}}, "too long": {tokenField: {strings.Repeat("x", maxToken+1)}},
-		"no name of a namespace": {tokenField: {"alice"}, namespaceField: {"../x"}},
-	} {
-		if status, body, _ := g.visitor().do(http.MethodPost, "/login", form); status != http.StatusUnprocessableEntity || !strings.Contains(body, "notice bad") {
-			t.Errorf("%s: %d %s", name, status, body)
+// TestTokensAreBounded checks that those of a user, and all, make room for new ones, and that questions at a time are bounded.
+func TestTokensAreBounded(t *testing.T) {
+	g := newGate(t)
+	known := func(of string) (n int) {
+		g.portal.users.mu.Lock()
+		defer g.portal.users.mu.Unlock()
+		if of == "" {
+			return len(g.portal.users.byToken)
+		}
+		if u := g.portal.users.byName[of]; u != nil {
+			n = u.tokens
+		}
+		return n
+	}
+	ask := func(token string) {
+		t.Helper()
+		g.pass(time.Second)
+		if _, err := g.portal.users.of(t.Context(), token); err != nil {
+			t.Fatal(token, err)
 		}
 	}
-	if g.login.asked != 0 {
-		t.Errorf("the API server was asked %d times", g.login.asked)
+	ask("bob")
+	for i := range maxOfUser + 2 {
+		ask(fmt.Sprintf("alice.%d", i))
+	}
+	if known("alice") != maxOfUser || known("bob") != 1 || known("") != maxOfUser+1 {
+		t.Errorf("%d tokens of alice, %d of bob, %d of all", known("alice"), known("bob"), known(""))
+	}
+	for i := range maxTokens {
+		name := fmt.Sprintf("user-%d", i)
+		g.login.set(func(l *tokens) { l.objects[name] = nil })
+		ask(name)
+	}
+	if known("bob") != 0 || known("") != maxTokens || len(g.portal.users.byName) != maxTokens {
+		t.Errorf("%d tokens of bob, %d of all, %d users", known("bob"), known(""), len(g.portal.users.byName))
+	}
+
+	hold := make(chan struct{})
+	g.login.set(func(l *tokens) { l.hold = hold })
+	var all sync.WaitGroup
+	for i := range maxAsking {
+		all.Go(func() { _, _ = g.portal.users.of(t.Context(), fmt.Sprintf("mallory.%d", i)) })
+	}
+	g.eventually(func() bool { return len(g.portal.users.asking) == maxAsking })
+	if _, err := g.portal.users.of(t.Context(), "alice"); !errors.Is(err, errBusy) {
+		t.Errorf("one more question: %v", err)
+	}
+	close(hold)
+	all.Wait()
+	ask("alice")
+}
+
+func (g *gate) eventually(done func() bool) {
+	g.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			g.t.Fatal("nothing happened in a minute")
+		}
 	}
 }
 
@@ -321,7 +402,7 @@ func TestPortalURL(t *testing.T) {
 		"http://assay.example.com": false, "ftp://assay.example.com": false, "assay.example.com": false, "https://": false,
 		"https://assay.example.com/assay": false, "https://user@assay.example.com": false, "https://assay.example.com?x": false, "": false,
 	} {
-		if _, err := NewPortal(address, &tokens{}, 1); (err == nil) != ok {
+		if _, err := NewPortal(address, &tokens{}); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
 	}

@@ -77,6 +77,7 @@ func headOf(run *v1alpha1.BenchmarkRun) *head {
 
 // find answers with a message and returns nil if a run isn't there.
 func (s *App) find(w http.ResponseWriter, r *http.Request) *v1alpha1.BenchmarkRun {
+	ready(r.Context(), s.runs)
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	run, err := s.read(r.Context(), namespace, name)
 	if err != nil {

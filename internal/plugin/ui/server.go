@@ -9,12 +9,17 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
@@ -39,8 +44,9 @@ const (
 // App serves the pages with the rights of one user.
 type App struct {
 	client client.WithWatch
-	// namespace is where new objects are created if their manifest doesn't say; scope that of the lists, empty for all.
-	namespace, scope string
+	// namespace is where new objects are created if their manifest doesn't say.
+	namespace string
+	scope     Scope
 	// csrf is the token that a form must have. user is the name to show; empty on the user's own machine.
 	csrf, user       string
 	runs, benchmarks *store
@@ -48,18 +54,45 @@ type App struct {
 	now              func() time.Time
 }
 
-// NewApp returns the pages with the rights of a client's user. New objects get the namespace; the lists show those of scope, or of all namespaces if it is empty.
-func NewApp(c client.WithWatch, namespace, scope string) *App {
-	seen := &windows{}
-	return &App{
-		client: c, namespace: namespace, scope: scope, csrf: rand.Text(), now: time.Now, windows: seen,
-		runs: newStore(c, cluster.BenchmarkRun, scope, &v1alpha1.BenchmarkRun{}, func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, func(o any) {
-			if run, is := o.(*v1alpha1.BenchmarkRun); is {
-				seen.see(run)
-			}
-		}),
-		benchmarks: newStore(c, cluster.Benchmark, scope, &v1alpha1.Benchmark{}, func() client.ObjectList { return &v1alpha1.BenchmarkList{} }, func(any) {}),
+// Scope selects the objects that pages list and watch.
+type Scope struct {
+	// Namespace is empty for all.
+	Namespace string
+	// run and benchmark name the object that a page is about. Then the lists have that object alone, and the runs of that Benchmark.
+	run, benchmark string
+}
+
+// scopeOf returns what the page of a request has to read: the object of its path, or the namespace of its query.
+func scopeOf(r *http.Request) Scope {
+	if path := strings.Split(r.URL.Path, "/"); len(path) >= 4 {
+		switch path[1] {
+		case "runs":
+			return Scope{Namespace: path[2], run: path[3]}
+		case "benchmarks":
+			return Scope{Namespace: path[2], benchmark: path[3]}
+		}
 	}
+	return Scope{Namespace: r.URL.Query().Get("namespace")}
+}
+
+// NewApp returns the pages with the rights of a client's user. New objects get the namespace.
+func NewApp(c client.WithWatch, namespace string, scope Scope) *App {
+	s := &App{client: c, namespace: namespace, scope: scope, csrf: rand.Text(), now: time.Now, windows: &windows{}}
+	runs, benchmarks := client.ListOptions{Namespace: scope.Namespace}, client.ListOptions{Namespace: scope.Namespace}
+	switch {
+	case scope.run != "":
+		runs.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, scope.run)
+	case scope.benchmark != "":
+		runs.LabelSelector = labels.SelectorFromSet(labels.Set{benchmark.LabelBenchmark: scope.benchmark})
+		benchmarks.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, scope.benchmark)
+	}
+	s.runs = newStore(c, cluster.BenchmarkRun, runs, &v1alpha1.BenchmarkRun{}, func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, func(o any) {
+		if run, is := o.(*v1alpha1.BenchmarkRun); is {
+			s.windows.see(run)
+		}
+	})
+	s.benchmarks = newStore(c, cluster.Benchmark, benchmarks, &v1alpha1.Benchmark{}, func() client.ObjectList { return &v1alpha1.BenchmarkList{} }, func(any) {})
+	return s
 }
 
 // in returns a client with a namespace.
@@ -67,10 +100,16 @@ func (s *App) in(namespace string) *cluster.Cluster {
 	return &cluster.Cluster{WithWatch: s.client, Namespace: namespace}
 }
 
-// watchCluster fills the lists until the context ends.
-func (s *App) watchCluster(ctx context.Context) {
-	go s.runs.run(ctx)
-	go s.benchmarks.run(ctx)
+// ready waits until stores have what the cluster has, or why they don't. Those that aren't filled yet are until the context ends.
+func ready(ctx context.Context, stores ...*store) {
+	for _, one := range stores {
+		one.start(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, slowTimeout)
+	defer cancel()
+	for _, one := range stores {
+		one.ready(ctx)
+	}
 }
 
 // serve serves on a listener until the context ends.
@@ -144,18 +183,25 @@ type page struct {
 	// Events is the path of the page's server-sent events; empty for a page that doesn't change.
 	Events string
 	CSRF   string
-	Scope  string
-	// User names the user who has logged in; empty where nobody has to.
+	// Scope says which namespaces the lists have. Query is what a link to a list must have for the same; empty on the user's own machine,
+	// where they always have these.
+	Scope, Query string
+	// Namespace is that of the lists, empty for all.
+	Namespace string
+	// User names the user, empty on the user's own machine.
 	User   string
 	Notice notice
 }
 
 func (s *App) page(title, section string) page {
-	scope := "all namespaces"
-	if s.scope != "" {
-		scope = "namespace " + s.scope
+	p := page{Title: title, Section: section, CSRF: s.csrf, Scope: "all namespaces", Namespace: s.scope.Namespace, User: s.user}
+	if s.scope.Namespace != "" {
+		p.Scope = "namespace " + s.scope.Namespace
+		if s.user != "" {
+			p.Query = "?" + url.Values{"namespace": {s.scope.Namespace}}.Encode()
+		}
 	}
-	return page{Title: title, Section: section, CSRF: s.csrf, Scope: scope, User: s.user}
+	return p
 }
 
 // message answers with a page that has nothing but a notice.

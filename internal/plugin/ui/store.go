@@ -21,6 +21,7 @@ type store struct {
 	kind      *cluster.Kind
 	namespace string // empty for all
 	informer  cache.SharedIndexInformer
+	started   sync.Once
 
 	mu sync.Mutex
 	// err is why the API server doesn't answer, since the time at which it last did; nil while it does.
@@ -30,11 +31,13 @@ type store struct {
 	changed chan struct{}
 }
 
-// newStore returns a store without objects. It is filled while run runs. seen is called with each state of an object.
-func newStore(c client.WithWatch, kind *cluster.Kind, namespace string, object client.Object, list func() client.ObjectList, seen func(any)) *store {
-	s := &store{kind: kind, namespace: namespace, since: time.Now(), changed: make(chan struct{})}
+// newStore returns a store without objects, which start fills with those that are selected. seen is called with each state of an object.
+func newStore(c client.WithWatch, kind *cluster.Kind, selected client.ListOptions, object client.Object, list func() client.ObjectList, seen func(any)) *store {
+	s := &store{kind: kind, namespace: selected.Namespace, since: time.Now(), changed: make(chan struct{})}
 	options := func(o metav1.ListOptions) *client.ListOptions {
-		return &client.ListOptions{Namespace: namespace, Limit: o.Limit, Continue: o.Continue, Raw: &o}
+		all := selected
+		all.Limit, all.Continue, all.Raw = o.Limit, o.Continue, &o
+		return &all
 	}
 	s.informer = cache.NewSharedIndexInformer(listWatch{&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -81,8 +84,26 @@ func trim(object any) (any, error) {
 	return object, nil
 }
 
-// run fills the store until the context ends.
-func (s *store) run(ctx context.Context) { s.informer.RunWithContext(ctx) }
+// start fills the store until the context ends, unless it was started before.
+func (s *store) start(ctx context.Context) {
+	s.started.Do(func() { go s.informer.RunWithContext(ctx) })
+}
+
+// ready waits until the store has what the cluster has, the API server has refused to say so, or the context ends.
+func (s *store) ready(ctx context.Context) {
+	for {
+		changed := s.wait()
+		if c := s.contact(); c.synced || c.err != nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-s.informer.HasSyncedChecker().Done():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
 
 func (s *store) change() {
 	s.mu.Lock()

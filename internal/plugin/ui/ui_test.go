@@ -50,10 +50,11 @@ func newSite(t *testing.T, functions interceptor.Funcs, objects ...client.Object
 		t.Fatal(err)
 	}
 	s := &site{t: t, cluster: c, base: "http://" + listener.Addr().String()}
-	s.server, s.guard = NewApp(c, "shop", "shop"), newGuard(listener.Addr())
+	s.server, s.guard = NewApp(c, "shop", Scope{Namespace: "shop"}), newGuard(listener.Addr())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	s.server.watchCluster(ctx)
+	s.server.runs.start(ctx)
+	s.server.benchmarks.start(ctx)
 	go func() { ended <- serve(ctx, listener, s.guard.protect(s.server.handler(), s.server.csrf)) }()
 	t.Cleanup(func() {
 		cancel()

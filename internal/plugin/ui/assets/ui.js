@@ -59,8 +59,9 @@ function follow() {
     since = null;
     byId("offline").hidden = true;
     const event = JSON.parse(message.data);
-    if (event.reload) source.close();
+    if (event.reload || event.again) source.close();
     show(event);
+    if (event.again) follow();
   };
   source.onerror = () => {
     since = since || new Date();
@@ -68,8 +69,9 @@ function follow() {
     line.hidden = false;
     line.textContent = "Not connected since " + since.toLocaleTimeString() + "; figures are of then. Runs go on. Trying again.";
     if (source.readyState !== EventSource.CLOSED) return;
-    // The session may have ended: the page to log in is at the same address.
-    fetch(location.href, { method: "HEAD" }).then((page) => page.status === 401 && location.reload(), () => {});
+    // The login may have ended: what is in front of the pages then refuses them, or sends the browser to where one logs in.
+    fetch(location.href, { method: "HEAD", redirect: "manual" })
+      .then((page) => ([401, 403].includes(page.status) || page.type === "opaqueredirect") && location.reload(), () => {});
     setTimeout(follow, 5000);
   };
 }
