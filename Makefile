@@ -340,9 +340,11 @@ test-kind: ## Run the demo and a part of the scenarios on kind, with one node an
 	$(MAKE_KIND) test-nodes ARGS="-run '^TestNodes(Apart|Together)\b'"
 
 .PHONY: test-hostile
-test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster for five minutes
+test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster: as a client for five minutes, then as tenants for ten; ARGS are those of test/hostile -tenants
 	@$(CLUSTER) load $(BIN)/images/server.tar
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -timeout 25m -v -run TestHostileClient ./test/e2e -hostile 5m
+	@$(GO_BUILD) -o $(BIN)/hostile ./test/hostile
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/hostile -tenants $(ARGS)
 
 .PHONY: test
 test: test-unit test-api test-modules test-browser test-e2e test-chaos ## Run every test that takes minutes; CONTRIBUTING.md lists the others

@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/assay-dev/assay/test/harness"
 )
@@ -48,18 +49,13 @@ func (t *table) String() string {
 
 // resident returns the resident memory of a process in bytes, or 0 if it is unknown.
 func resident(pid int) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0
 	}
-	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				return 0
-			}
-			return kib << 10
-		}
+	status, err := process.NewStatus()
+	if err != nil {
+		return 0
 	}
-	return 0
+	return int64(status.VmRSS)
 }

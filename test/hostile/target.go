@@ -39,14 +39,24 @@ func remote(address, tokenFile, caFile string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s has no certificate", caFile)
+	t, err := identified(address, pem)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", caFile, err)
 	}
-	return &target{address: address, roots: roots, newToken: func() (string, func(), error) {
+	t.newToken = func() (string, func(), error) {
 		token, err := os.ReadFile(tokenFile) // it is rotated
 		return strings.TrimSpace(string(token)), func() {}, err
-	}}, nil
+	}
+	return t, nil
+}
+
+// identified returns a manager whose certificate a CA has issued.
+func identified(address string, pem []byte) (*target, error) {
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New("there is no CA certificate")
+	}
+	return &target{address: address, roots: roots}, nil
 }
 
 func (t *target) tlsConfig() *tls.Config {
@@ -99,17 +109,25 @@ func (t *target) converse(ctx context.Context, token string, messages [][]byte, 
 			break // the reason is received
 		}
 	}
+	if err := awaitPong(stream); err != nil {
+		return outcomeOf(err), nil
+	}
+	return "accepted", nil
+}
+
+// awaitPong waits until the manager answers a ping, or ends the stream.
+func awaitPong(stream grpc.ClientStream) error {
 	for {
 		var data []byte
 		if err := stream.RecvMsg(&data); err != nil {
-			return outcomeOf(err), nil
+			return err
 		}
 		var answer sessionpb.ManagerMessage
 		if err := proto.Unmarshal(data, &answer); err != nil {
-			return "", err
+			return err
 		}
 		if answer.GetPong() != nil {
-			return "accepted", nil
+			return nil
 		}
 	}
 }
