@@ -96,8 +96,8 @@ type PodSecurityContext struct {
 	// +optional
 	SupplementalGroups []int64 `json:"supplementalGroups,omitempty"`
 
-	// sysctls are settings of the kernel for this pod, such as net.core.somaxconn. The node's kubelet must
-	// allow those that Kubernetes calls unsafe.
+	// sysctls are settings of the kernel for this pod, such as net.ipv4.ip_local_port_range: those that
+	// the Pod Security Standards allow.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
@@ -111,7 +111,7 @@ type Sysctl struct {
 	// name is the setting's name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of a setting such as net.core.somaxconn"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$')",message="name must be the name of a setting such as net.ipv4.tcp_fin_timeout"
 	// +required
 	Name string `json:"name,omitempty"`
 

@@ -70,10 +70,6 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 				return fmt.Errorf("spec.target.pod.containers[%d].volumeMounts[%d].mountPath: Assay itself mounts %s: take another path", i, j, m.MountPath)
 			}
 		}
-		if capability := forbiddenCapability(own, c.SecurityContext); capability != "" {
-			return fmt.Errorf("spec.target.pod.containers[%d].securityContext.capabilities must not add %s or keep what podSecurity drops: "+
-				"with podSecurity Restricted only NET_BIND_SERVICE may be added, with Baseline those of the Pod Security Standard Baseline", i, capability)
-		}
 		for j, e := range c.Env {
 			if slices.ContainsFunc(own.Env, func(o corev1.EnvVar) bool { return o.Name == e.Name }) {
 				return fmt.Errorf("spec.target.pod.containers[%d].env[%d].name: Assay itself sets %s: use the server's own fields", i, j, e.Name)
@@ -81,33 +77,6 @@ func checkAdditions(pod *corev1.Pod, additions *v1alpha1.PodAdditions) error {
 		}
 	}
 	return nil
-}
-
-// baselineCapabilities are those that the Pod Security Standard Baseline lets a container add
-// (https://kubernetes.io/docs/concepts/security/pod-security-standards/).
-var baselineCapabilities = []v1alpha1.Capability{
-	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-}
-
-// forbiddenCapability returns a capability that the user's security context gives a container
-// although the pod's security standard forbids it, or an empty text.
-func forbiddenCapability(own *corev1.Container, added *v1alpha1.ContainerSecurityContext) v1alpha1.Capability {
-	if added == nil || added.Capabilities == nil {
-		return ""
-	}
-	allowed := baselineCapabilities
-	if own.SecurityContext != nil { // podSecurity is Restricted
-		allowed = []v1alpha1.Capability{"NET_BIND_SERVICE"}
-		if drop := added.Capabilities.Drop; len(drop) > 0 && !slices.Contains(drop, "ALL") {
-			return "ALL"
-		}
-	}
-	for _, capability := range added.Capabilities.Add {
-		if !slices.Contains(allowed, capability) {
-			return capability
-		}
-	}
-	return ""
 }
 
 // hides reports whether a mount of the user's hides one of Assay's, or a file that Assay wrote.

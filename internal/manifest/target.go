@@ -67,6 +67,9 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	if err != nil {
 		return nil, err
 	}
+	if err := checkPodSecurity(spec.PodSecurity, &pod.ObjectMeta, &pod.Spec); err != nil {
+		return nil, err
+	}
 	limitScratch(pod, run)
 	return pod, nil
 }

@@ -38,7 +38,7 @@ func backlogLimited(r *result.Result, d Declared) string {
 	if u == nil || u.AcceptQueueLimit <= 0 || u.AcceptQueueLimit >= d.Backlog.Value {
 		return ""
 	}
-	return fmt.Sprintf("%s is %d, but the accept queue has only %d places: increase net.core.somaxconn of the target's pod, or decrease %s.",
+	return fmt.Sprintf("%s is %d, but the accept queue has only %d places: increase net.core.somaxconn of the pods of its node, which is up to its administrator, or decrease %s.",
 		d.Backlog.Setting, d.Backlog.Value, u.AcceptQueueLimit, d.Backlog.Setting)
 }
 
