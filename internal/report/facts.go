@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -83,20 +84,13 @@ func ms(microseconds int64) float64 { return float64(microseconds) / 1000 }
 // msText returns a duration in microseconds as milliseconds with three decimals,
 // or a dash if there is none.
 func msText(microseconds int64, exists bool) string {
-	return orDash(exists, Milliseconds(microseconds))
+	return number.OrDash(exists, Milliseconds(microseconds))
 }
 
 // Milliseconds returns a duration in microseconds as milliseconds, without loss.
 func Milliseconds(microseconds int64) string { return decimals(ms(microseconds), 3) }
 
 func secondsText(microseconds int64) string { return decimals(float64(microseconds)/1e6, 3) + "s" }
-
-func orDash(known bool, text string) string {
-	if !known {
-		return "-"
-	}
-	return text
-}
 
 func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
@@ -106,13 +100,6 @@ func CPUs(millis int64) string {
 		return "unknown"
 	}
 	return strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func meanOf(s *result.Summary) int64 { return int64(s.Mean() + 0.5) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -158,7 +159,7 @@ func writeTableJUnit(w io.Writer, rows []Row) error {
 		case !row.valid():
 			c.Failure = "not valid: " + reasons(row)
 		default:
-			c.Output = fmt.Sprintf("%s requests/s, %s", decimals(row.Merged.RequestsPerSecond, 2), plural(warnings(row.Findings), "warning"))
+			c.Output = fmt.Sprintf("%s requests/s, %s", decimals(row.Merged.RequestsPerSecond, 2), number.Plural(warnings(row.Findings), "warning"))
 		}
 		s.Cases = append(s.Cases, c)
 	}

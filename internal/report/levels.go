@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -114,7 +115,7 @@ func usageTable(r *result.Result) *doc.Table {
 	for _, c := range usageColumns(r) {
 		fields = append(fields, doc.Number(c.name, func(p *part) string {
 			value := c.of(p.Level)
-			return orDash(value >= 0, decimals(value, 1))
+			return number.OrDash(value >= 0, decimals(value, 1))
 		}))
 	}
 	return doc.TableOf("CPU is in percent of the limits; idle is the time of the CPUs that the target may use", allParts(r), fields...)
@@ -135,7 +136,7 @@ func BreakingPoints(r *result.Result) doc.Section {
 
 func breakingPointsTable(r *result.Result) *doc.Table {
 	reached := func(of func(*result.BreakingPoint) string) func(*result.BreakingPoint) string {
-		return func(p *result.BreakingPoint) string { return orDash(p.Reached, of(p)) }
+		return func(p *result.BreakingPoint) string { return number.OrDash(p.Reached, of(p)) }
 	}
 	return doc.TableOf("Breaking points", r.BreakingPoints,
 		doc.Word("breaking point", BreakingPointName),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -27,14 +28,14 @@ func requestsOf(r *result.Result) []result.Request {
 
 // listName returns the number of requests of a list and where it is from.
 func listName(l *result.RequestList) string {
-	number := "requests"
+	text := "requests"
 	if l.Requests > 0 {
-		number = plural(int(l.Requests), "request")
+		text = number.Plural(int(l.Requests), "request")
 	}
 	if l.File != "" {
-		return number + " of " + l.File
+		return text + " of " + l.File
 	}
-	return fmt.Sprintf("%s of ConfigMap %s, key %s", number, cmp.Or(l.ConfigMap, "unknown"), cmp.Or(l.Key, "unknown"))
+	return fmt.Sprintf("%s of ConfigMap %s, key %s", text, cmp.Or(l.ConfigMap, "unknown"), cmp.Or(l.Key, "unknown"))
 }
 
 // Meaning returns what a latency is under the load, and how requests were chosen and authenticated if that is out of the

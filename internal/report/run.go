@@ -29,7 +29,7 @@ var ABDifferences = doc.Paragraph{
 // are several, for all merged, and at last what ab cannot know: the target, the usage of the clients and the environment.
 func ofRun(r *result.Result) *doc.Document {
 	d := &doc.Document{
-		Title:   fmt.Sprintf("BenchmarkRun %s/%s: %s on %s", r.Run.Namespace, r.Run.Name, cmp.Or(r.Run.Server, "unknown"), cmp.Or(r.Run.Image, "unknown")),
+		Title: fmt.Sprintf("BenchmarkRun %s/%s", r.Run.Namespace, r.Run.Name), Subtitle: cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, "unknown"),
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
 	d.Add(thresholds(r), doc.Section{Blocks: []doc.Block{doc.Paragraph{mainFigures(r)}}}, Summary(r), overTime(r), Pages(r), levels(r), BreakingPoints(r))
@@ -43,7 +43,7 @@ func ofRun(r *result.Result) *doc.Document {
 // used.
 func standalone(r *result.Result) *doc.Document {
 	d := &doc.Document{
-		Title:   fmt.Sprintf("%s: load on %s", cmp.Or(r.Run.Name, "unknown"), cmp.Or(r.Run.Server, "unknown")),
+		Title: cmp.Or(r.Run.Name, "unknown"), Subtitle: "load on " + cmp.Or(r.Run.Server, "unknown"),
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
 	d.Add(thresholds(r))
@@ -56,7 +56,7 @@ func standalone(r *result.Result) *doc.Document {
 // figures of all clients, and the levels of a load with stages.
 func writeMarkdown(w io.Writer, r *result.Result) error {
 	d := &doc.Document{
-		Title:   nameOf(r) + ": " + Headline(r),
+		Title: nameOf(r), Verdict: doc.Verdict{Text: Headline(r)},
 		Remarks: []string{cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, r.Environment.TargetAddress, "unknown")}, Findings: Findings(r),
 	}
 	cost := costOf(r)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -21,14 +22,14 @@ var tableColumns = slices.Concat(
 
 // tableCells returns the cells of a row under tableColumns, and the note to which
 // the last of them refers by its number; empty for none.
-func tableCells(row *Row, number int) (cells []string, note string) {
+func tableCells(row *Row, place int) (cells []string, note string) {
 	rates, latencies, total, merged := "-", "-", "-", "-"
 	if row.Merged != nil {
 		rates = each(row.Clients, func(f Figures) string { return decimals(f.RequestsPerSecond, 2) })
 		latencies = each(row.Clients, func(f Figures) string { return latencyCell(f.Latency) })
 		total, merged = decimals(row.Merged.RequestsPerSecond, 2), latencyCell(row.Merged.Latency)
 	}
-	valid, note := validCell(row, number)
+	valid, note := validCell(row, place)
 	return []string{
 		row.Name, cmp.Or(row.Connector, "unknown"), filesCell(row), optionsCell(row), rates, total,
 		latencies, merged, failedCell(row), cpuCell(row.Containers), costCell(row.CPUPerRequest), valid,
@@ -49,7 +50,7 @@ func filesCell(row *Row) string {
 	case l == nil:
 		return fileCell(row.Requests)
 	case l.Requests > 0:
-		return "list of " + thousands(l.Requests)
+		return "list of " + number.Count(l.Requests)
 	}
 	return "list"
 }
@@ -65,26 +66,17 @@ func fileCell(requests []result.Request) string {
 	}
 	switch {
 	case len(requests) == 1 && len(lengths) == 1:
-		return thousands(lengths[0]) + " B"
+		return number.Count(lengths[0]) + " B"
 	case len(requests) == 1:
 		return "variable"
 	case len(lengths) == 0:
-		return plural(len(requests), "kind")
+		return number.Plural(len(requests), "kind")
 	}
-	span := thousands(slices.Min(lengths))
-	if most := thousands(slices.Max(lengths)); most != span {
+	span := number.Count(slices.Min(lengths))
+	if most := number.Count(slices.Max(lengths)); most != span {
 		span += " to " + most
 	}
-	return plural(len(requests), "kind") + ", " + span + " B"
-}
-
-// thousands returns a number with a comma before each three digits.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return number.Plural(len(requests), "kind") + ", " + span + " B"
 }
 
 // methodsOf returns the methods of requests, each once.
@@ -106,7 +98,7 @@ func optionsCell(row *Row) string {
 		text = "keep-alive"
 	}
 	if row.TargetRatePerSecond > 0 {
-		text += fmt.Sprintf(", %s/s", thousands(row.TargetRatePerSecond))
+		text += fmt.Sprintf(", %s/s", number.Count(row.TargetRatePerSecond))
 	}
 	if row.UserConnections > 0 {
 		text += fmt.Sprintf(", %d users", row.Connections)
@@ -185,15 +177,15 @@ func cpuCell(containers []RowContainer) string {
 
 // validCell returns whether a row's result is valid, and the note that says why it
 // is not, to which the cell refers by its number.
-func validCell(row *Row, number int) (cell, note string) {
-	mark := fmt.Sprintf("[%d]", number)
+func validCell(row *Row, place int) (cell, note string) {
+	mark := fmt.Sprintf("[%d]", place)
 	switch {
 	case row.Merged == nil:
 		return "no result " + mark, fmt.Sprintf("%s %s has %s", mark, row.Name, cmp.Or(row.NoResult, "no result"))
 	case !row.valid():
 		return "NO " + mark, fmt.Sprintf("%s %s is not valid: %s", mark, row.Name, reasons(row))
 	case warnings(row.Findings) > 0:
-		return "yes, " + plural(warnings(row.Findings), "warning"), ""
+		return "yes, " + number.Plural(warnings(row.Findings), "warning"), ""
 	}
 	return "yes", ""
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -16,7 +17,7 @@ func Headline(r *result.Result) string {
 	case len(reasons) > 0:
 		return "NOT VALID: " + strings.Join(reasons, ", ")
 	case warnings(r.Findings) > 0:
-		return "VALID, with " + plural(warnings(r.Findings), "warning")
+		return "VALID, with " + number.Plural(warnings(r.Findings), "warning")
 	}
 	return "VALID"
 }

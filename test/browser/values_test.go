@@ -249,14 +249,14 @@ func TestRoundPagesHaveTheFiguresOfTheRound(t *testing.T) {
 			for i := range r.Estimates {
 				e := &r.Estimates[i]
 				medians := tables["Medians of all cells"]
-				if len(medians) > 0 && !slices.Contains(medians[0], round.MetricTitle(e.Metric)) {
+				if len(medians) > 0 && !slices.Contains(medians[0], round.Heading(e.Metric)) {
 					medians = tables["Medians of all cells in other metrics"]
 				}
 				row := find(medians, r.Cells[e.Cell].Name)
-				if row == nil || !slices.Contains(medians[0], round.MetricTitle(e.Metric)) {
+				if row == nil || !slices.Contains(medians[0], round.Heading(e.Metric)) {
 					t.Fatalf("no median of %s of %s in %q", e.Metric, r.Cells[e.Cell].Name, medians)
 				}
-				column := slices.Index(medians[0], round.MetricTitle(e.Metric))
+				column := slices.Index(medians[0], round.Heading(e.Metric))
 				median, _, _ := strings.Cut(row[column], " (")
 				if !agrees(median, round.InUnit(e.Metric, e.Median)) {
 					t.Errorf("%s of %s: %s, want %g", e.Metric, r.Cells[e.Cell].Name, row[column], round.InUnit(e.Metric, e.Median))
@@ -264,12 +264,12 @@ func TestRoundPagesHaveTheFiguresOfTheRound(t *testing.T) {
 			}
 			for i := range r.Effects {
 				e := &r.Effects[i]
-				rows := tables["Effects in "+round.MetricName(e.Metric)]
+				rows := append(tables["Effects of the gate"], tables["Effects that are reported"]...)
 				if r.Verdict == "Error" || e.Percent == nil {
 					continue
 				}
 				if !slices.ContainsFunc(rows[min(1, len(rows)):], func(row []string) bool {
-					return agrees(row[2], *e.Percent) || strings.Contains(row[2], "×") && agrees(strings.TrimPrefix(row[2], "×"), 1+*e.Percent/100)
+					return row[0] == r.Cells[e.Cell].Name && row[2] == string(e.Metric) && (agrees(row[3], *e.Percent) || strings.Contains(row[3], "×") && agrees(strings.TrimPrefix(row[3], "×"), 1+*e.Percent/100))
 				}) {
 					t.Errorf("no effect of %g%% in %q", *e.Percent, rows)
 				}

@@ -22,7 +22,7 @@ func (drawing) Lines(columns int) []string { return []string{strings.Repeat("`",
 func sample() *doc.Document {
 	const outside = "\x1b[2J*x* | <b>\nFORGED"
 	d := &doc.Document{
-		Title: "Run a/b", Verdict: doc.Verdict{Text: "VALID"}, Remarks: []string{"", "A remark."}, Notes: []string{outside},
+		Title: "Run a/b", Subtitle: "Tomcat", Verdict: doc.Verdict{Text: "VALID"}, Metrics: []doc.Fact{{"in pages", "alone"}}, Remarks: []string{"", "A remark."}, Notes: []string{outside},
 		Sentences: []doc.Sentence{{Lead: "Failed", Text: "p99 is worse."}, {Text: "2 more."}},
 		Findings:  []doc.Finding{{Severity: "Warns", Reason: "No_Warmup", Message: outside}},
 	}
@@ -37,7 +37,7 @@ func sample() *doc.Document {
 		doc.Section{Title: "Rest", Blocks: []doc.Block{
 			doc.Facts{Facts: []doc.Fact{{"CPU", "50%"}, {"Document Path", "/a"}, {"", "/b"}, {"Empty", ""}}},
 			doc.Facts{Facts: []doc.Fact{{"CPU exclusivity", "yes"}, {"Seed", "7"}}, Listed: true},
-			doc.Plot{Drawing: drawing{}, Table: &doc.Table{}, Caption: "What it says."},
+			doc.Plot{Drawing: drawing{}, Table: &doc.Table{}, Caption: "What pages say."},
 			doc.Preformatted{"  as it is  ", "", outside},
 			doc.Panels{Hint: "in pages alone"},
 			doc.Group{Title: "Group", Folded: true, Blocks: []doc.Block{doc.Paragraph{"within"}}},
@@ -46,7 +46,7 @@ func sample() *doc.Document {
 	return d
 }
 
-const sampleText = `Run a/b
+const sampleText = `Run a/b: Tomcat
 VALID
 A remark.
 Note: [2J*x* | <b> FORGED
@@ -80,8 +80,6 @@ Empty:
 
 '
 
-What it says.
-
   as it is
 
 [2J*x* | <b> FORGED
@@ -90,7 +88,7 @@ Group
 within
 `
 
-const sampleMarkdown = `## Run a/b
+const sampleMarkdown = `## Run a/b: Tomcat
 
 VALID
 
@@ -133,8 +131,6 @@ third
 '
 '''
 
-What it says.
-
 ''' text
   as it is
 
@@ -175,6 +171,7 @@ func TestBeginnings(t *testing.T) {
 	}{
 		"table":   {doc.Document{Sections: []doc.Section{{Blocks: []doc.Block{table}}}}, "a\nb\n", "| a |\n| --- |\n| b |\n"},
 		"section": {doc.Document{Sections: []doc.Section{{Title: "T", Blocks: []doc.Block{doc.List{"i"}}}}}, "T\n-\n  i\n", "### T\n\n- i\n"},
+		"verdict": {doc.Document{Title: "a", Verdict: doc.Verdict{Text: "VALID"}, Remarks: []string{"r"}}, "a: VALID\nr\n", "## a: VALID\n\nr\n"},
 		"remark":  {doc.Document{Remarks: []string{"r"}, Sections: []doc.Section{{Title: "T", Blocks: []doc.Block{table}}}}, "r\n\nT\n-\na\nb\n", "r\n\n### T\n\n| a |\n| --- |\n| b |\n"},
 		"nothing": {},
 	} {

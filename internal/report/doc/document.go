@@ -3,18 +3,21 @@
 // document are plain and may come from users: each writer makes them printable and escapes what would be markup.
 package doc
 
+import (
+	"slices"
+	"strings"
+)
+
 // Document is a report.
 type Document struct {
-	// Title names what the report is about. In text and Markdown it is the first line; empty for none.
-	Title string
-	// Subtitle follows the title in pages.
-	Subtitle string
-	Verdict  Verdict
+	// Title names what the report is about; empty for none. Subtitle says more of it.
+	Title, Subtitle string
+	Verdict         Verdict
 	// Sentences are the answer, the worst first. Remarks are further sentences. Notes are about the report itself.
 	Sentences []Sentence
 	Remarks   []string
 	Notes     []string
-	// Metrics are the most important ones. With Invalid, pages say that they are no result.
+	// Metrics are the most important ones. Only pages have them. With Invalid, they say that they are no result.
 	Metrics []Fact
 	Invalid bool
 	// Findings are the reasons to distrust the metrics.
@@ -31,6 +34,31 @@ func (d *Document) Add(sections ...Section) {
 	}
 }
 
+// Section returns the section with an ID, or nil.
+func (d *Document) Section(id string) *Section {
+	for i := range d.Sections {
+		if d.Sections[i].ID == id {
+			return &d.Sections[i]
+		}
+	}
+	return nil
+}
+
+// heading returns the first line of text and Markdown, and the lines that follow it.
+func (d *Document) heading() (first string, lines []Block) {
+	parts := []string{d.Title, d.Subtitle, d.Verdict.Text}
+	if d.Subtitle != "" { // too long for one line
+		parts, lines = parts[:2], []Block{Paragraph{d.Verdict.Text}}
+	}
+	for _, remark := range d.Remarks {
+		lines = append(lines, Paragraph{remark})
+	}
+	for _, note := range d.Notes {
+		lines = append(lines, Paragraph{"Note: " + note})
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": "), lines
+}
+
 // Tone says what a text means for the reader. Pages color it.
 type Tone string
 
@@ -42,8 +70,8 @@ const (
 	Same   Tone = "same"   // no difference
 )
 
-// Verdict is the conclusion in words. Addendum follows it in a tone of its own, such as whether thresholds were met; its
-// text is empty for none.
+// Verdict is the conclusion in words. In pages Addendum follows it in a tone of its own, such as whether thresholds were met;
+// its text is empty for none.
 type Verdict struct {
 	Tone     Tone
 	Text     string
@@ -101,7 +129,7 @@ type Plot struct {
 	Drawing Drawing
 	// Table has the same metrics; nil for none. Text and Markdown leave it out.
 	Table *Table
-	// Caption says what the drawing doesn't.
+	// Caption says what the drawing doesn't. Only pages have it.
 	Caption string
 }
 
@@ -134,7 +162,7 @@ type Panel struct {
 // Preformatted has lines that are shown as they are.
 type Preformatted []string
 
-// Group has blocks under a title of their own. Pages close one that is folded at first.
+// Group has blocks under a title of its own. Pages close one that is folded at first.
 type Group struct {
 	Title  string
 	Folded bool

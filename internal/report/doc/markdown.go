@@ -45,16 +45,11 @@ func (m *markdownWriter) heading(level, text string) {
 
 // head writes what precedes the sections.
 func (m *markdownWriter) head(d *Document) {
-	if d.Title != "" {
-		m.heading("##", d.Title)
+	first, lines := d.heading()
+	if first != "" {
+		m.heading("##", first)
 	}
-	m.blocks([]Block{Paragraph{d.Verdict.Text}, Paragraph{d.Verdict.Addendum.Text}})
-	for _, remark := range d.Remarks {
-		m.blocks([]Block{Paragraph{remark}})
-	}
-	for _, note := range d.Notes {
-		m.block(Paragraph{"Note: " + note})
-	}
+	m.blocks(lines)
 	var items []string
 	for _, s := range d.Sentences {
 		items = append(items, EscapeMarkdown(s.String()))
@@ -63,7 +58,6 @@ func (m *markdownWriter) head(d *Document) {
 		items = append(items, fmt.Sprintf("%s **%s**: %s", EscapeMarkdown(f.Severity), EscapeMarkdown(f.Reason), EscapeMarkdown(f.Message)))
 	}
 	m.list(items)
-	m.blocks([]Block{Facts{Facts: d.Metrics}})
 }
 
 func (m *markdownWriter) blocks(blocks []Block) {
@@ -90,7 +84,6 @@ func (m *markdownWriter) block(b Block) {
 		if b.Drawing != nil {
 			m.preformatted(b.Drawing.Lines(0))
 		}
-		m.blocks([]Block{Paragraph{b.Caption}})
 	case Panels:
 	case Preformatted:
 		m.preformatted(b)

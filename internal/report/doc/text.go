@@ -46,13 +46,8 @@ func (t *textWriter) begin(kind string) {
 
 // head writes what precedes the sections.
 func (t *textWriter) head(d *Document) {
-	t.blocks([]Block{Paragraph{d.Title}, Paragraph{d.Verdict.Text}, Paragraph{d.Verdict.Addendum.Text}})
-	for _, remark := range d.Remarks {
-		t.blocks([]Block{Paragraph{remark}})
-	}
-	for _, note := range d.Notes {
-		t.block(Paragraph{"Note: " + note})
-	}
+	first, lines := d.heading()
+	t.blocks(append([]Block{Paragraph{first}}, lines...))
 	var items List
 	for _, s := range d.Sentences {
 		items = append(items, s.String())
@@ -60,7 +55,7 @@ func (t *textWriter) head(d *Document) {
 	for _, f := range d.Findings {
 		items = append(items, fmt.Sprintf("%s %s: %s", f.Severity, f.Reason, f.Message))
 	}
-	t.blocks([]Block{items, Facts{Facts: d.Metrics}})
+	t.blocks([]Block{items})
 }
 
 // String returns the sentence with its lead.
@@ -110,7 +105,6 @@ func (t *textWriter) block(b Block) {
 		if b.Drawing != nil {
 			t.preformatted(b.Drawing.Lines(t.columns))
 		}
-		t.blocks([]Block{Paragraph{b.Caption}})
 	case Panels:
 	case Preformatted:
 		t.preformatted(b)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/printable"
@@ -30,7 +31,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"print": visible,
 	// signed is like print, for texts of numbers: those below 0 have minus signs.
 	"signed": func(text string) string { return number.Minus(visible(text)) },
-	"shown":  doc.Shown,
+	"shown":  arranged,
 	"add":    func(a, b int) int { return a + b },
 	"svg":    func(d doc.Drawing) template.HTML { return template.HTML(d.SVG()) }, //nolint:gosec // see doc.Drawing
 	"lines": func(lines doc.Preformatted) string {
@@ -41,6 +42,40 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return strings.Join(texts, "\n")
 	},
 }).Parse(pageHTML))
+
+// maxRows is the number of rows up to which the table of a section with plots is open.
+const maxRows = 12
+
+// arranged returns the blocks that have anything in the order of pages: texts, plots, facts, then the tables that have the details
+// of the plots. Long ones are closed.
+func arranged(blocks []doc.Block) []doc.Block {
+	all := doc.Shown(blocks)
+	slices.SortStableFunc(all, func(a, b doc.Block) int { return rank(a) - rank(b) })
+	plots := slices.ContainsFunc(all, func(b doc.Block) bool { return rank(b) == 1 })
+	for i, b := range all {
+		if t, is := b.(*doc.Table); is && plots && len(t.Rows) > maxRows {
+			all[i] = doc.Group{Title: t.Caption, Folded: true, Blocks: []doc.Block{t}}
+		}
+	}
+	return all
+}
+
+// rank returns the place of a block in a section: 0 of texts, 1 of plots, 2 of facts, and 3 of others.
+func rank(b doc.Block) int {
+	switch b := b.(type) {
+	case doc.Paragraph, doc.List:
+		return 0
+	case doc.Plot, doc.Panels:
+		return 1
+	case doc.Facts:
+		return 2
+	case doc.Group:
+		if len(b.Blocks) > 0 {
+			return max(1, rank(b.Blocks[0])) // a plot with its title
+		}
+	}
+	return 3
+}
 
 // visible returns a text in which control characters are visible. The narrow no-break space before units stays.
 func visible(text string) string {

@@ -131,6 +131,22 @@ func Percent(percent float64) string {
 // Milliseconds returns microseconds as milliseconds with three significant digits, without the unit.
 func Milliseconds(microseconds int64) string { return Significant(float64(microseconds) / 1000) }
 
+// Plural returns a number of what a noun names: "1 run", "2 runs".
+func Plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// OrDash returns a text, or "-" if it isn't known.
+func OrDash(known bool, text string) string {
+	if !known {
+		return "-"
+	}
+	return text
+}
+
 // Unit puts a unit behind a figure, with the narrow no-break space of pages.
 func Unit(figure, unit string) string {
 	if unit == "" || unit == "%" {

@@ -104,13 +104,13 @@ func (r *Report) Sustains(c *benchmark.Capacity) string {
 	return fmt.Sprintf("%s sustains %s, fails at %s.", label, load(c.Sustained), load(c.Failed))
 }
 
-// CapacitiesTable returns the results of the capacity searches.
-func (r *Report) CapacitiesTable(caption string) *doc.Table {
+// capacitiesTable returns the results of the capacity searches.
+func (r *Report) capacitiesTable() *doc.Table {
 	type capacity = benchmark.Capacity
 	positive := func(name string, of func(*capacity) float64, text func(float64) string) doc.Field[capacity] {
-		return doc.Number(name, func(c *capacity) string { return orDash(of(c) > 0, text(of(c))) })
+		return doc.Number(name, func(c *capacity) string { return number.OrDash(of(c) > 0, text(of(c))) })
 	}
-	return doc.TableOf(caption, r.Capacities,
+	return doc.TableOf("At the sustained load: medians of the trials that passed there", r.Capacities,
 		doc.Word("cell", func(c *capacity) string { return r.Cells[c.Cell].Name }),
 		positive("sustained", func(c *capacity) float64 { return float64(c.Sustained) }, digits),
 		positive("not sustained", func(c *capacity) float64 { return float64(c.Failed) }, digits),

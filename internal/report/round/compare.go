@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
@@ -141,10 +142,10 @@ func (c *Comparison) noteFewRuns() {
 	for statistics.MinRuns(alpha, need) > need {
 		need++
 	}
-	text := fmt.Sprintf("%s on a side are too few for an interval: such a difference may be noise alone.", Plural(least, "run"))
+	text := fmt.Sprintf("%s on a side are too few for an interval: such a difference may be noise alone.", number.Plural(least, "run"))
 	if least == 1 {
 		text = "A single run on a side says nothing about noise: such a difference may be noise alone."
 	}
 	c.Notes = append(c.Notes, fmt.Sprintf("%s For %s at %d%% confidence make at least %d runs on each side, or compare fewer with --metric.",
-		text, Plural(len(c.Effects), "difference"), c.ConfidencePercent, need))
+		text, number.Plural(len(c.Effects), "difference"), c.ConfidencePercent, need))
 }

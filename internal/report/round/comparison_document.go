@@ -11,9 +11,9 @@ import (
 	"github.com/assay-dev/assay/internal/report/doc"
 )
 
-// Document returns the comparison for terminals and comments: the conclusions, then the effects, and what else differs.
+// Document returns the comparison: the conclusions, then the effects, and what else differs.
 func (c *Comparison) Document() *doc.Document {
-	d := &doc.Document{Title: fmt.Sprintf("%s compared with %s: %s", c.Candidate.Name, c.Baseline.Name, c.Conclusions()), Notes: c.Notes}
+	d := &doc.Document{Title: fmt.Sprintf("%s compared with %s", c.Candidate.Name, c.Baseline.Name), Verdict: doc.Verdict{Tone: doc.Same, Text: c.Conclusions()}, Notes: c.Notes}
 	if c.Refusal != "" {
 		d.Remarks = []string{c.Refusal}
 	} else {
@@ -50,15 +50,15 @@ func (c *Comparison) Conclusions() string {
 
 func (c *Comparison) effectsSection() doc.Section {
 	fields := []doc.Field[EffectRow]{
-		doc.Word("metric", func(e *EffectRow) string { return heading(e.Metric) }), baselineMedianField, candidateMedianField, runsField,
+		doc.Word("metric", func(e *EffectRow) string { return Heading(e.Metric) }), baselineMedianField, candidateMedianField, runsField,
 		differenceField, intervalField, conclusionField, toleranceField, detectableField,
 	}
 	if len(c.Cells) > 1 || c.Cells[0] != "" {
 		fields = slices.Insert(fields, 0, cellField)
 	}
-	return doc.Section{Title: "Differences", Blocks: []doc.Block{
+	return doc.Section{ID: "effects", Title: "Differences", Question: "What differs, by how much, and how sure is that?", Blocks: []doc.Block{
 		doc.Paragraph{fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-c.ConfidencePercent)},
-		effectsTable("", c.effectRows(), fields...),
+		effectsTable("Medians of both sides, and their differences", c.effectRows(), fields...),
 	}}
 }
 

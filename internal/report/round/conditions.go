@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // Conditions returns the conditions under which the runs were made, and their order.
@@ -65,13 +66,13 @@ func (r *Report) counts() string {
 	if len(r.Runs) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d in %s of %s", len(r.Runs)-trials, Plural(r.Blocks, "whole block"), Plural(len(r.Cells), "cell"))
+	text := fmt.Sprintf("%d in %s of %s", len(r.Runs)-trials, number.Plural(r.Blocks, "whole block"), number.Plural(len(r.Cells), "cell"))
 	if trials > 0 {
-		text += ", " + Plural(trials, "trial")
+		text += ", " + number.Plural(trials, "trial")
 	}
 	text += fmt.Sprintf(", %d invalid", invalid)
 	if r.ForeignRuns > 0 {
-		text += fmt.Sprintf(", %s of others in between", Plural(r.ForeignRuns, "run"))
+		text += fmt.Sprintf(", %s of others in between", number.Plural(r.ForeignRuns, "run"))
 	}
 	return text
 }
@@ -93,7 +94,7 @@ func distinct(runs []benchmark.Run, of func(*benchmark.Conditions) string) []str
 		return []string{cmp.Or(values[0], "not available")}
 	}
 	for i, v := range values {
-		values[i] = fmt.Sprintf("%s (%s)", cmp.Or(v, "not available"), Plural(count[v], "run"))
+		values[i] = fmt.Sprintf("%s (%s)", cmp.Or(v, "not available"), number.Plural(count[v], "run"))
 	}
 	return values
 }

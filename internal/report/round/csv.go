@@ -43,7 +43,7 @@ func writeRunsCSV(w io.Writer, r *Report) error {
 			return strconv.FormatInt(run.Load, 10)
 		}))
 	for _, metric := range slices.Sorted(maps.Keys(metrics)) {
-		fields = append(fields, doc.Number(heading(metric), func(run *run) string {
+		fields = append(fields, doc.Number(Heading(metric), func(run *run) string {
 			value, known := run.Figures[metric]
 			if !known {
 				return ""

@@ -9,16 +9,18 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // maxConclusions is the largest number of effects, and of changes of level, that have sentences; the tables have all.
 const maxConclusions = 6
 
-// Document returns the report for terminals and comments: the verdict and what it is made of, the metrics of the cells, and
-// at last the conditions.
+// Document returns the report: the verdict and what it is made of, the metrics of the cells, and at last the conditions. Pages
+// have the same with plots.
 func (r *Report) Document() *doc.Document {
 	d := &doc.Document{
-		Title: fmt.Sprintf("Benchmark %s/%s, round %d: %s", r.Namespace, r.Benchmark, r.Number, headline(r.Round)), Remarks: []string{r.Message}, Notes: r.Notes,
+		Title: fmt.Sprintf("Benchmark %s/%s, round %d", r.Namespace, r.Benchmark, r.Number), Verdict: doc.Verdict{Tone: toneOf(r.Verdict), Text: headline(r.Round)},
+		Remarks: []string{r.Message}, Notes: r.Notes,
 	}
 	sentences := r.Sentences()
 	d.Sentences = sentences[:min(len(sentences), maxConclusions)]
@@ -28,9 +30,20 @@ func (r *Report) Document() *doc.Document {
 	if text := r.CountsAsFailed(); text != "" {
 		d.Sentences = append(d.Sentences, doc.Sentence{Text: text})
 	}
-	d.Add(r.gateSection(), r.reportedSection(), r.cellsSection(), r.BreakingPoints(), r.Peaks(), r.levelsSection(), r.capacitiesSection(), r.trendSection(), r.invalidSection())
-	d.Add(doc.Section{Title: "Conditions", Blocks: []doc.Block{doc.Facts{Facts: r.Conditions(), Listed: true}}})
+	d.Add(r.gateSection(), r.reportedSection(), r.cellsSection(), r.breakingPoints(), r.peaks(), r.levelsSection(), r.capacitiesSection(), r.trendSection(), r.invalidSection())
+	d.Add(doc.Section{ID: "conditions", Title: "Conditions", Question: "Under which conditions, and in which order?", Blocks: []doc.Block{doc.Facts{Facts: r.Conditions(), Listed: true}}})
 	return d
+}
+
+// toneOf returns the tone of a verdict.
+func toneOf(v v1alpha1.BenchmarkVerdict) doc.Tone {
+	switch v {
+	case v1alpha1.BenchmarkPassed:
+		return doc.Good
+	case v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkError:
+		return doc.Bad
+	}
+	return doc.Unsure
 }
 
 // invalidSection has the runs that have no valid result.
@@ -40,9 +53,9 @@ func (r *Report) invalidSection() doc.Section {
 		return doc.Section{}
 	}
 	slices.SortFunc(runs, func(a, b benchmark.Run) int { return strings.Compare(a.Name, b.Name) })
-	return doc.Section{Title: "Invalid runs", Blocks: []doc.Block{
+	return doc.Section{ID: "invalid", Title: "Invalid runs", Question: "Which runs don't count, and why?", Blocks: []doc.Block{
 		doc.Paragraph{"Their figures are nowhere above."},
-		doc.TableOf("", runs, doc.Word("run", func(run *benchmark.Run) string { return run.Name }), doc.Word("cell", func(run *benchmark.Run) string { return r.Cells[run.Cell].Name }),
+		doc.TableOf("Invalid runs", runs, doc.Word("run", func(run *benchmark.Run) string { return run.Name }), doc.Word("cell", func(run *benchmark.Run) string { return r.Cells[run.Cell].Name }),
 			doc.Word("reason", func(run *benchmark.Run) string { return cmp.Or(run.Message, "unknown") })),
 	}}
 }
@@ -58,10 +71,10 @@ func (r *Report) gateSection() doc.Section {
 	if len(rows) == 0 {
 		return doc.Section{}
 	}
-	s := doc.Section{Title: "Gate", Blocks: []doc.Block{
+	s := doc.Section{ID: "effects", Title: "Gate", Question: "What differs, by how much, and how sure is that?", Blocks: []doc.Block{
 		doc.Paragraph{fmt.Sprintf("All intervals together hold the true differences with a confidence of %d%%. A round like this one finds a "+
 			"difference to the worse of the size in the column \"detectable\" in 4 of 5 cases.", r.Confidence())},
-		effectsTable("", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, verdictField, toleranceField, detectableField, blocksField),
+		effectsTable("Effects of the gate", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, verdictField, toleranceField, detectableField, blocksField),
 	}}
 	for _, metric := range r.compared() {
 		s.Add(doc.Plot{Drawing: &forest{metric: metric, rows: rows}})
@@ -75,9 +88,9 @@ func (r *Report) reportedSection() doc.Section {
 	if len(rows) == 0 {
 		return doc.Section{}
 	}
-	return doc.Section{Title: "Reported, not in the gate", Blocks: []doc.Block{
+	return doc.Section{ID: "reported", Title: "Reported, not in the gate", Question: "What else differs?", Blocks: []doc.Block{
 		doc.Paragraph{fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-r.Confidence())},
-		effectsTable("", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, detectableField),
+		effectsTable("Effects that are reported", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, detectableField),
 	}}
 }
 
@@ -92,7 +105,10 @@ func (r *Report) cellsSection() doc.Section {
 			metrics = append(metrics, m)
 		}
 	}
-	return doc.Section{Title: "Cells", Blocks: []doc.Block{r.MediansOver(), r.medians("", columnsOf(metrics, heading), true)}}
+	return doc.Section{ID: "cells", Title: "Cells", Question: "What are the medians of each cell?", Blocks: []doc.Block{
+		doc.Paragraph{fmt.Sprintf("Medians over the runs of %s, with intervals that hold the true median with a confidence of %d%% each.", number.Plural(r.Blocks, "block"), r.Confidence())},
+		r.medians("Medians of all cells", columnsOf(metrics, Heading), true),
+	}}
 }
 
 // maxLevelRows is the largest number of levels in a report for people. The tables by axes have all.
@@ -103,7 +119,7 @@ func (r *Report) levelsSection() doc.Section {
 	if len(r.Levels) == 0 {
 		return doc.Section{}
 	}
-	s := doc.Section{Title: "Levels", Blocks: []doc.Block{
+	s := doc.Section{ID: "levels", Title: "Levels", Question: "How does it take more load?", Blocks: []doc.Block{
 		doc.Paragraph{"Medians of the requests that completed while a level was held, over the runs that came to it. CPU and idle are in percent of what the target may use."},
 	}}
 	shown := r.Levels[:min(len(r.Levels), maxLevelRows)]
@@ -125,11 +141,11 @@ func (r *Report) capacitiesSection() doc.Section {
 	if len(r.Capacities) == 0 {
 		return doc.Section{}
 	}
-	s := doc.Section{Title: "Capacities"}
+	s := doc.Section{ID: "capacity", Title: "Capacities", Question: "What does it sustain?"}
 	if c := r.Spec.Capacity; c != nil {
 		s.Add(doc.Paragraph{fmt.Sprintf("The largest value of %s that was sustained, and the smallest above it that was not. The other figures are those at the sustained load.", c.Path)})
 	}
-	s.Add(r.CapacitiesTable(""))
+	s.Add(r.capacitiesTable())
 	return s
 }
 
@@ -142,7 +158,7 @@ func (r *Report) trendSection() doc.Section {
 		return doc.Section{}
 	}
 	from := max(0, len(r.Trend.Rounds)-maxTrendColumns)
-	text := fmt.Sprintf("Medians of the last %s of %d, the newest last. A change of level decides nothing.", Plural(len(r.Trend.Rounds)-from, "round"), len(r.Trend.Rounds))
+	text := fmt.Sprintf("Medians of the last %s of %d, the newest last. A change of level decides nothing.", number.Plural(len(r.Trend.Rounds)-from, "round"), len(r.Trend.Rounds))
 	changes := r.TrendChanges()
 	if len(changes) == 0 {
 		text += " None was found."
@@ -150,5 +166,5 @@ func (r *Report) trendSection() doc.Section {
 	if more := len(changes) - maxConclusions; more > 0 {
 		changes = append(changes[:maxConclusions], fmt.Sprintf("%d more are in the output as JSON.", more))
 	}
-	return doc.Section{Title: "Trend", Blocks: []doc.Block{doc.Paragraph{text}, changes, r.TrendTable(from)}}
+	return doc.Section{ID: "trend", Title: "Trend", Question: "Did the level change over the rounds?", Blocks: []doc.Block{doc.Paragraph{text}, changes, r.TrendTable(from)}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // MetricEffects are the effects of a round or of a comparison in one metric.
@@ -16,9 +17,7 @@ type MetricEffects struct {
 	Metric v1alpha1.BenchmarkMetric
 	// Gate reports whether the metric decides.
 	Gate bool
-	// Caption says what the intervals hold.
-	Caption string
-	Rows    []EffectRow
+	Rows []EffectRow
 }
 
 // EffectRow is an effect with the names of its cell and of what that is compared with.
@@ -57,36 +56,20 @@ func (m *MetricEffects) Worst(n int) []EffectRow {
 	return slices.DeleteFunc(slices.Clone(m.Rows), func(e EffectRow) bool { return !worst[e.Effect.Cell] })
 }
 
-// EffectsByMetric returns the effects of a round, those of the gate first.
-func (r *Report) EffectsByMetric() []MetricEffects {
-	groups := byMetric(r.effectRows(r.Effects), func(e *EffectRow) string {
-		if e.gate() {
-			return fmt.Sprintf("All intervals of the gate together hold the true differences with a confidence of %d%%.", r.Confidence())
-		}
-		return fmt.Sprintf("Of the differences that are found at most %d%% are false on average. None of them decides.", 100-r.Confidence())
-	})
-	slices.SortStableFunc(groups, func(a, b MetricEffects) int {
-		rank := map[bool]int{true: 0, false: 1}
-		return cmp.Compare(rank[a.Gate], rank[b.Gate])
-	})
-	return groups
-}
+// EffectsByMetric returns the effects of a round.
+func (r *Report) EffectsByMetric() []MetricEffects { return byMetric(r.effectRows(r.Effects)) }
 
 // EffectsByMetric returns the effects of a comparison.
-func (c *Comparison) EffectsByMetric() []MetricEffects {
-	return byMetric(c.effectRows(), func(*EffectRow) string {
-		return fmt.Sprintf("Of the differences that are found at most %d%% are false on average.", 100-c.ConfidencePercent)
-	})
-}
+func (c *Comparison) EffectsByMetric() []MetricEffects { return byMetric(c.effectRows()) }
 
-func byMetric(rows []EffectRow, caption func(*EffectRow) string) []MetricEffects {
+func byMetric(rows []EffectRow) []MetricEffects {
 	var groups []MetricEffects
 	for i := range rows {
 		e := &rows[i]
 		at := slices.IndexFunc(groups, func(m MetricEffects) bool { return m.Metric == e.Metric })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, MetricEffects{Metric: e.Metric, Gate: e.gate(), Caption: caption(e)})
+			groups = append(groups, MetricEffects{Metric: e.Metric, Gate: e.gate()})
 		}
 		groups[at].Rows = append(groups[at].Rows, *e)
 	}
@@ -125,7 +108,7 @@ var (
 	verdictField    = doc.Word("verdict", func(e *EffectRow) string { return cmp.Or(string(e.Verdict), "-") })
 	toleranceField  = doc.Number("tolerance", func(e *EffectRow) string { return strconv.Itoa(int(e.TolerancePercent)) + "%" })
 	detectableField = doc.Number("detectable", func(e *EffectRow) string { return Detectable(e.Effect) })
-	blocksField     = doc.Number("blocks to decide", func(e *EffectRow) string { return orDash(e.BlocksToDecide > 0, strconv.Itoa(e.BlocksToDecide)) })
+	blocksField     = doc.Number("blocks to decide", func(e *EffectRow) string { return number.OrDash(e.BlocksToDecide > 0, strconv.Itoa(e.BlocksToDecide)) })
 
 	baselineMedianField  = doc.Number("baseline", func(e *EffectRow) string { return Value(e.Metric, e.Sides.BaselineMedian) })
 	candidateMedianField = doc.Number("candidate", func(e *EffectRow) string { return Value(e.Metric, e.Sides.CandidateMedian) })
@@ -139,12 +122,6 @@ func effectsTable(caption string, rows []EffectRow, fields ...doc.Field[EffectRo
 	t := doc.TableOf(caption, rows, fields...)
 	t.Droppable = droppable
 	return t
-}
-
-// Table returns the effects with all that is known of them.
-func (m *MetricEffects) Table() *doc.Table {
-	return effectsTable("Effects in "+MetricName(m.Metric), m.Rows, doc.Word("cell", func(e *EffectRow) string { return e.Label }), doc.Word("compared with", func(e *EffectRow) string { return e.BaselineLabel }),
-		differenceField, intervalField, toleranceField, detectableField, blocksField, conclusionField, verdictField)
 }
 
 var metricField = doc.Word("metric", func(e *EffectRow) string { return string(e.Metric) })

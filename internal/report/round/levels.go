@@ -59,12 +59,12 @@ func UnitOfLoad(r *benchmark.Round) string {
 // HasPages reports whether the levels of a round are of users who load pages.
 func HasPages(r *benchmark.Round) bool { return len(r.Levels) > 0 && r.Levels[0].Users }
 
-// BreakingPoints has the loads at which each cell met its breaking points, if the load has levels.
-func (r *Report) BreakingPoints() doc.Section {
+// breakingPoints has the loads at which each cell met its breaking points, if the load has levels.
+func (r *Report) breakingPoints() doc.Section {
 	if len(r.Levels) == 0 {
 		return doc.Section{}
 	}
-	return doc.Section{Title: "Breaking points", Blocks: []doc.Block{
+	return doc.Section{ID: "breaking-points", Title: "Breaking points", Question: "Where does it break?", Blocks: []doc.Block{
 		doc.Paragraph{fmt.Sprintf("The load in %s of all clients at which the target was first overloaded, by the bounds of load.stages.stopAt or else the usual ones: "+
 			"CPU above 90%% for 3 s, the first failed request, 5%% of the requests failing, 99th percentile above the threshold's bound, less than 5%% more throughput with 20%% more load.",
 			UnitOfLoad(r.Round))},
@@ -118,8 +118,8 @@ func (r *Report) levelsTable(levels []benchmark.LevelEstimate, columns []metricC
 	return doc.TableOf("Levels", levels, fields...)
 }
 
-// Peaks has how each cell compares with its baseline at the highest level of both.
-func (r *Report) Peaks() doc.Section {
+// peaks has how each cell compares with its baseline at the highest level of both.
+func (r *Report) peaks() doc.Section {
 	quickness := v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyMean)
 	if HasPages(r.Round) {
 		quickness = v1alpha1.MetricPageTimeMean
@@ -145,7 +145,7 @@ func (r *Report) Peaks() doc.Section {
 		return doc.Section{}
 	}
 	t.Columns = slices.Concat(doc.Words("cell", "compared with"), doc.Numbers(UnitOfLoad(r.Round), "times as fast", "requests/s", "load at the CPU's breaking point"))
-	return doc.Section{Title: t.Caption, Blocks: []doc.Block{
+	return doc.Section{ID: "peaks", Title: t.Caption, Question: "How do cells compare there?", Blocks: []doc.Block{
 		doc.Paragraph{"Ratios of the medians at the highest level that both cells came to, without intervals: the comparison says whether a difference is more than noise."}, t,
 	}}
 }

@@ -2,6 +2,7 @@ package round
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -14,14 +15,18 @@ var defaultMetrics = []v1alpha1.BenchmarkMetric{
 	v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP99), v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate), v1alpha1.MetricTargetCPUPerRequest,
 }
 
-// MediansOver says what medians of cells are.
-func (r *Report) MediansOver() doc.Paragraph {
-	return doc.Paragraph{fmt.Sprintf("Medians over the runs of %s, with intervals that hold the true median with a confidence of %d%% each.", Plural(r.Blocks, "block"), r.Confidence())}
-}
-
-// Medians returns the medians of each cell in metrics.
-func (r *Report) Medians(caption string, metrics []v1alpha1.BenchmarkMetric) *doc.Table {
-	return r.medians(caption, columnsOf(metrics, MetricTitle), true)
+// OtherMedians returns the medians of each cell in the metrics that the report's table of cells doesn't have; nil without any.
+func (r *Report) OtherMedians() *doc.Table {
+	var metrics []v1alpha1.BenchmarkMetric
+	for i := range r.Estimates {
+		if m := r.Estimates[i].Metric; !slices.Contains(metrics, m) && !slices.Contains(r.compared(), m) && !slices.Contains(defaultMetrics, m) {
+			metrics = append(metrics, m)
+		}
+	}
+	if len(metrics) == 0 {
+		return nil
+	}
+	return r.medians("Medians of all cells in other metrics", columnsOf(metrics, Heading), true)
 }
 
 func columnsOf(metrics []v1alpha1.BenchmarkMetric, title func(v1alpha1.BenchmarkMetric) string) []metricColumn {

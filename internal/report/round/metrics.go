@@ -53,8 +53,8 @@ func (u unit) format(value float64) string {
 	return strconv.FormatFloat(value/u.size, 'f', u.decimals, 64)
 }
 
-// heading returns the name of a metric with its unit.
-func heading(metric v1alpha1.BenchmarkMetric) string {
+// Heading returns the name of a metric with its unit.
+func Heading(metric v1alpha1.BenchmarkMetric) string {
 	return strings.TrimSpace(string(metric) + " " + unitOf(metric).name)
 }
 

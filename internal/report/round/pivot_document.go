@@ -33,7 +33,7 @@ func (p *Pivot) what() string {
 	if p.PercentOf != "" {
 		return fmt.Sprintf("%s, difference from %s in %%", p.Metric, p.PercentOf)
 	}
-	return "median of " + heading(p.Metric)
+	return "median of " + Heading(p.Metric)
 }
 
 // corner returns the heading of the column of row names.

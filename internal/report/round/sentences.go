@@ -107,7 +107,7 @@ func (r *Report) withBlocks() string {
 	if r.Blocks == 0 { // the status has no figures
 		return "A round like this one can"
 	}
-	return fmt.Sprintf("With %s this round can", Plural(r.Blocks, "block"))
+	return fmt.Sprintf("With %s this round can", number.Plural(r.Blocks, "block"))
 }
 
 // lead returns the lead of a sentence: the verdict of an effect of the gate, else its word.

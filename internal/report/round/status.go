@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // FromStatus returns what the status of a Benchmark says of its last round, which must exist: the conclusions, but
@@ -45,7 +46,7 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 		})
 	}
 	report.Notes = []string{fmt.Sprintf("This is from the Benchmark's status: %s of %s, %d invalid. The figures of cells and runs are missing.",
-		Plural(int(ptr.Deref(s.FinishedRuns, 0)), "run"), Plural(int(ptr.Deref(s.Cells, 0)), "cell"), ptr.Deref(s.InvalidRuns, 0))}
+		number.Plural(int(ptr.Deref(s.FinishedRuns, 0)), "run"), number.Plural(int(ptr.Deref(s.Cells, 0)), "cell"), ptr.Deref(s.InvalidRuns, 0))}
 	return report
 }
 

@@ -1,7 +1,6 @@
 package round
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -9,21 +8,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/report/number"
 )
-
-// Plural returns a number of what a noun names: "1 run", "2 runs".
-func Plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
-func orDash(known bool, text string) string {
-	if !known {
-		return "-"
-	}
-	return text
-}
 
 func moment(t time.Time) string {
 	if t.IsZero() {

@@ -92,7 +92,7 @@ func (r *Report) TrendConditions() []string {
 // TrendTable returns the medians of the rounds of a trend from a place on.
 func (r *Report) TrendTable(from int) *doc.Table {
 	type series = benchmark.TrendSeries
-	fields := []doc.Field[series]{doc.Word("cell", func(s *series) string { return s.Cell }), doc.Word("metric", func(s *series) string { return heading(s.Metric) })}
+	fields := []doc.Field[series]{doc.Word("cell", func(s *series) string { return s.Cell }), doc.Word("metric", func(s *series) string { return Heading(s.Metric) })}
 	for i, round := range r.Trend.Rounds {
 		if i >= from {
 			fields = append(fields, doc.Number(fmt.Sprintf("round %d", round.Number), func(s *series) string {

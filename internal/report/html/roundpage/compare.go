@@ -1,7 +1,6 @@
 package roundpage
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -39,14 +38,13 @@ func WriteComparison(w io.Writer, c *Comparison) error {
 
 // comparisonDocument returns a comparison for a page.
 func comparisonDocument(c *Comparison) (*doc.Document, error) {
-	d := &doc.Document{
-		Title: fmt.Sprintf("%s compared with %s", c.Candidate.Name, c.Baseline.Name), Verdict: doc.Verdict{Tone: doc.Same}, Notes: c.Notes,
-		Metrics: []doc.Fact{{Name: "A, the baseline", Value: c.Baseline.Name}, {Name: "B", Value: c.Candidate.Name}, {Name: "runs", Value: runsOf(c)}},
-	}
+	d := c.Document()
+	report := d.Section("effects")
+	d.Sections, d.Metrics = nil, []doc.Fact{{Name: "A, the baseline", Value: c.Baseline.Name}, {Name: "B", Value: c.Candidate.Name}, {Name: "runs", Value: runsOf(c)}}
 	d.Add(differencesSection(c))
 	switch {
 	case c.Refusal != "":
-		d.Verdict, d.Remarks = doc.Verdict{Tone: doc.Unsure, Text: "Not compared"}, []string{c.Refusal}
+		d.Verdict = doc.Verdict{Tone: doc.Unsure, Text: "Not compared"}
 	case c.single():
 		d.Verdict.Text, d.Remarks = "One run each", []string{singleRemark(c)}
 		repeat, err := repeatSection(c)
@@ -56,8 +54,9 @@ func comparisonDocument(c *Comparison) (*doc.Document, error) {
 		d.Add(percentilesSections(c)...)
 		d.Add(pairsSection(c), repeat)
 	default:
-		d.Verdict.Text, d.Remarks = c.Conclusions(), []string{round.DifferentTimes}
-		d.Add(effectsSection(c.EffectsByMetric(), func(m *round.MetricEffects) string { return round.MetricName(m.Metric) }), mediansSection(c))
+		report.Add(doc.Paragraph{howEffectsAreDrawn})
+		addEffects(report, c.EffectsByMetric())
+		d.Add(*report)
 	}
 	return d, nil
 }
@@ -102,7 +101,7 @@ func differencesSection(c *Comparison) doc.Section {
 		if len(part.all) == 0 && part.equal == 0 {
 			continue
 		}
-		g := doc.Group{Title: fmt.Sprintf("%s: %s", part.title, round.Plural(len(part.all), "difference"))}
+		g := doc.Group{Title: fmt.Sprintf("%s: %s", part.title, number.Plural(len(part.all), "difference"))}
 		if part.equal > 0 {
 			g.Title += fmt.Sprintf(", %d equal", part.equal)
 		}
@@ -199,14 +198,4 @@ func repeatSection(c *Comparison) (doc.Section, error) {
 		doc.Paragraph{"A Benchmark runs both in turn, in blocks, and tells a difference from noise. It needs no more than the two specs."},
 		folded("A Benchmark of both, to copy", manifest),
 	}}, nil
-}
-
-// mediansSection has the medians of both sides.
-func mediansSection(c *Comparison) doc.Section {
-	type effect = round.ComparedEffect
-	return doc.Section{ID: "medians", Title: "Medians", Question: "What are the figures of both sides?", Blocks: []doc.Block{doc.TableOf("Medians of both sides", c.Effects,
-		doc.Word("cell", func(e *effect) string { return cmp.Or(c.Cells[e.Cell], "all runs") }), doc.Word("metric", func(e *effect) string { return round.MetricTitle(e.Metric) }),
-		doc.Number("A", func(e *effect) string { return round.Value(e.Metric, e.BaselineMedian) }), doc.Number("B", func(e *effect) string { return round.Value(e.Metric, e.CandidateMedian) }),
-		doc.Number("runs of A", func(e *effect) string { return strconv.Itoa(e.BaselineRuns) }), doc.Number("runs of B", func(e *effect) string { return strconv.Itoa(e.CandidateRuns) }),
-	)}}
 }

@@ -82,10 +82,9 @@ func TestComparisonOfSets(t *testing.T) {
 	found := tables(t, page)
 	for i := range c.Effects {
 		e := &c.Effects[i]
-		row := find(found["Effects in "+round.MetricName(e.Metric)], 0, "release 1.5")
-		medians := find(found["Medians of both sides"], 1, round.MetricTitle(e.Metric))
-		if row == nil || !agrees(row[2], *e.Percent) || row[7] != benchmark.Phrase(e.Word) || medians == nil || !agrees(medians[2], round.InUnit(e.Metric, e.BaselineMedian)) || !agrees(medians[3], round.InUnit(e.Metric, e.CandidateMedian)) {
-			t.Errorf("%q, %q, want %+v", row, medians, e)
+		row := effectIn(found, "", round.Heading(e.Metric))
+		if !agrees(row["difference"], *e.Percent) || row["conclusion"] != benchmark.Phrase(e.Word) || !agrees(row["baseline"], round.InUnit(e.Metric, e.BaselineMedian)) || !agrees(row["candidate"], round.InUnit(e.Metric, e.CandidateMedian)) {
+			t.Errorf("%q, want %+v", row, e)
 		}
 	}
 	if row := find(found["Spec"], 0, "/target/image"); !slices.Equal(row, []string{"/target/image", "v1", "v2"}) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
@@ -52,7 +53,7 @@ func TestFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			tables := tables(t, write(t, r))
-			checkEffects(t, r, &stored, tables)
+			checkEffects(t, &stored, tables)
 			checkMedians(t, &stored, tables)
 			checkRuns(t, &stored, tables)
 			checkTrials(t, r, &stored, tables)
@@ -68,24 +69,40 @@ func find(rows [][]string, column int, text string) []string {
 	return rows[at]
 }
 
-func checkEffects(t *testing.T, report *round.Report, stored *benchmark.Round, tables map[string][][]string) {
+// effectIn returns what the tables of effects say of a cell in a metric, by their heads.
+func effectIn(tables map[string][][]string, cell, metric string) map[string]string {
+	for _, caption := range []string{"Effects of the gate", "Effects that are reported", "Medians of both sides, and their differences"} {
+		for _, row := range tables[caption] {
+			found := map[string]string{}
+			for i, text := range row {
+				found[tables[caption][0][i]] = text
+			}
+			if (cell == "" || found["cell"] == cell) && found["metric"] == metric {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+func checkEffects(t *testing.T, stored *benchmark.Round, tables map[string][][]string) {
 	for i := range stored.Effects {
 		e := &stored.Effects[i]
-		row := find(tables["Effects in "+round.MetricName(e.Metric)], 0, report.Label(e.Cell))
+		row := effectIn(tables, stored.Cells[e.Cell].Name, string(e.Metric))
 		if row == nil {
-			t.Fatalf("no row for %s in %s", report.Label(e.Cell), e.Metric)
+			t.Fatalf("no row for %s in %s", stored.Cells[e.Cell].Name, e.Metric)
 		}
 		if e.Percent == nil {
-			if row[2] != "-" {
+			if row["difference"] != "-" {
 				t.Errorf("%q, not known", row)
 			}
 			continue
 		}
-		low, high, _ := strings.Cut(row[3], " to ")
-		if !agrees(row[2], *e.Percent) || e.LowPercent != nil && !agrees(low, *e.LowPercent) || e.HighPercent != nil && !agrees(high, *e.HighPercent) {
+		low, high, _ := strings.Cut(row["interval"], " to ")
+		if !agrees(row["difference"], *e.Percent) || e.LowPercent != nil && !agrees(low, *e.LowPercent) || e.HighPercent != nil && !agrees(high, *e.HighPercent) {
 			t.Errorf("%q, want %g (%v to %v)", row, *e.Percent, e.LowPercent, e.HighPercent)
 		}
-		if row[7] != benchmark.Phrase(e.Word) || e.Verdict != "" && row[8] != string(e.Verdict) {
+		if row["conclusion"] != benchmark.Phrase(e.Word) || e.Role == v1alpha1.RoleGate && row["verdict"] != string(e.Verdict) {
 			t.Errorf("%q, want %s, %s", row, e.Word, e.Verdict)
 		}
 	}
@@ -94,14 +111,14 @@ func checkEffects(t *testing.T, report *round.Report, stored *benchmark.Round, t
 func checkMedians(t *testing.T, stored *benchmark.Round, tables map[string][][]string) {
 	for i := range stored.Estimates {
 		e := &stored.Estimates[i]
-		medians := tables["Medians of all cells"]
-		if !slices.Contains(medians[0], round.MetricTitle(e.Metric)) {
+		medians, heading := tables["Medians of all cells"], round.Heading(e.Metric)
+		if !slices.Contains(medians[0], heading) {
 			medians = tables["Medians of all cells in other metrics"]
 		}
 		if len(medians) != len(stored.Cells)+1 {
 			t.Fatalf("%d rows", len(medians))
 		}
-		column := slices.Index(medians[0], round.MetricTitle(e.Metric))
+		column := slices.Index(medians[0], heading)
 		row := find(medians, 0, stored.Cells[e.Cell].Name)
 		if column < 0 || row == nil {
 			t.Fatalf("no %s of %s", e.Metric, stored.Cells[e.Cell].Name)
@@ -149,7 +166,7 @@ func checkTrials(t *testing.T, report *round.Report, stored *benchmark.Round, ta
 		}
 	}
 	for _, c := range stored.Capacities {
-		row := find(tables["At the sustained load"], 0, stored.Cells[c.Cell].Name)
+		row := find(tables["At the sustained load: medians of the trials that passed there"], 0, stored.Cells[c.Cell].Name)
 		if row == nil || strings.ReplaceAll(row[1], ",", "") != fmt.Sprint(c.Sustained) || !agrees(row[5], c.RequestsPerDay) {
 			t.Errorf("%q, want %+v", row, c)
 		}

@@ -16,36 +16,30 @@ import (
 	"github.com/assay-dev/assay/internal/report/round/chart"
 )
 
-// fewCells is the largest number of cells whose runs are shown before the grid, and open.
-const fewCells = 12
+const (
+	// fewCells is the largest number of cells whose runs are shown before the grid, and open.
+	fewCells = 12
+	// maxRemarks is the largest number of remarks of the answer.
+	maxRemarks = 8
+)
 
-// effectsSection has a plot for each metric that is compared.
-func effectsSection(metrics []round.MetricEffects, title func(*round.MetricEffects) string) doc.Section {
-	if len(metrics) == 0 {
-		return doc.Section{}
-	}
-	s := doc.Section{ID: "effects", Title: "Effects", Question: "What differs, by how much, and how sure is that?", Blocks: []doc.Block{doc.Paragraph{
-		"Each dot is the estimate, each line its interval. The bracket below a line is as wide as the difference to the worse that a round like this one finds in 4 of 5 cases. A hollow dot is one that can't tell yet.",
-	}}}
+const howEffectsAreDrawn = "Each dot is the estimate, each line its interval. The bracket below a line is as wide as the difference to the worse that a round like this one finds in 4 of 5 cases. A hollow dot is one that can't tell yet."
+
+// addEffects adds a plot for each metric whose effects a section has: of a round those that decide, or the others.
+func addEffects(s *doc.Section, metrics []round.MetricEffects) {
 	for i := range metrics {
-		m, caption := &metrics[i], metrics[i].Caption
+		m, caption := &metrics[i], ""
+		if s.ID == "reported" == m.Gate {
+			continue
+		}
 		if m.OneBaseline() == "" {
-			caption += " Each row is compared with its own baseline, which the table names."
+			caption = "Each row is compared with its own baseline, which the table names."
 		}
 		if omitted := len(m.Rows) - chart.MaxRows; omitted > 0 {
 			caption += fmt.Sprintf(" %d more effects are only in the table.", omitted)
 		}
-		s.Add(doc.Group{Title: title(m), Blocks: plots(chart.Effects(m), m.Table(), caption)})
+		s.Add(doc.Group{Title: round.MetricName(m.Metric), Blocks: plots(chart.Effects(m), nil, strings.TrimSpace(caption))})
 	}
-	return s
-}
-
-// deciding is the title of the effects of a round in a metric.
-func deciding(m *round.MetricEffects) string {
-	if m.Gate {
-		return round.MetricName(m.Metric) + ": decides"
-	}
-	return round.MetricName(m.Metric) + ": reported only"
 }
 
 // plots returns the blocks of a figure, which may be nil, with its table and caption.
@@ -63,7 +57,7 @@ func runsSection(r *round.Report) doc.Section {
 	if len(metrics) == 0 {
 		return doc.Section{}
 	}
-	text := fmt.Sprintf("Every valid run is a mark; those of a block are joined. At the right is each cell's median over %s", round.Plural(r.Blocks, "whole block"))
+	text := fmt.Sprintf("Every valid run is a mark; those of a block are joined. At the right is each cell's median over %s", number.Plural(r.Blocks, "whole block"))
 	switch {
 	case len(r.Estimates) == 0:
 		text = "Every valid run is a mark; those of a block are joined. No cell has a median."
@@ -73,21 +67,12 @@ func runsSection(r *round.Report) doc.Section {
 		text += fmt.Sprintf(". They are too few for an interval with a confidence of %d%%.", r.Confidence())
 	}
 	s := doc.Section{ID: "runs", Title: "Runs", Question: "Is that the data, or one odd run?", Blocks: []doc.Block{doc.Paragraph{text}}}
-	var valid, invalid []*benchmark.Run
+	var valid []*benchmark.Run
 	for cell := range r.Cells {
-		for _, run := range r.RunsOf(cell) {
-			if run.Valid {
-				valid = append(valid, run)
-			} else {
-				invalid = append(invalid, run)
-			}
-		}
+		valid = append(valid, slices.DeleteFunc(r.RunsOf(cell), func(run *benchmark.Run) bool { return !run.Valid })...)
 	}
 	for i, m := range metrics {
 		s.Add(doc.Group{Title: round.MetricTitle(m), Folded: i > 0 || len(r.Cells) > fewCells, Blocks: plots(chart.Runs(r, m), runsTable(r, m, valid), "")})
-	}
-	if len(invalid) > 0 {
-		s.Add(doc.Group{Title: "Invalid runs: their figures are nowhere on this page", Blocks: []doc.Block{invalidTable(r, invalid)}})
 	}
 	return s
 }
@@ -108,15 +93,16 @@ func runsTable(r *round.Report, metric v1alpha1.BenchmarkMetric, runs []*benchma
 		}))
 }
 
-func invalidTable(r *round.Report, runs []*benchmark.Run) *doc.Table {
-	type run = *benchmark.Run
+func invalidTable(r *round.Report) *doc.Table {
+	type run = benchmark.Run
+	runs := slices.DeleteFunc(slices.Clone(r.Runs), func(run run) bool { return run.Valid || run.Ended.IsZero() })
 	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Name, b.Name)) })
 	return doc.TableOf("Invalid runs", runs,
-		doc.Word("run", func(run *run) string { return (*run).Name }),
-		doc.Word("cell", func(run *run) string { return r.Label((*run).Cell) }),
-		doc.Number("block", func(run *run) string { return strconv.Itoa((*run).Number + 1) }),
-		doc.Word("reason", func(run *run) string { return cmp.Or((*run).Message, "unknown") }),
-		doc.Word("replaced by", func(run *run) string { return cmp.Or(r.Replacement(*run), "-") }))
+		doc.Word("run", func(run *run) string { return run.Name }),
+		doc.Word("cell", func(run *run) string { return r.Label(run.Cell) }),
+		doc.Number("block", func(run *run) string { return strconv.Itoa(run.Number + 1) }),
+		doc.Word("reason", func(run *run) string { return cmp.Or(run.Message, "unknown") }),
+		doc.Word("replaced by", func(run *run) string { return cmp.Or(r.Replacement(run), "-") }))
 }
 
 // gridSection has a heat map and lines of the medians for each metric, and a heat map of the effects.
@@ -129,7 +115,7 @@ func gridSection(r *round.Report) doc.Section {
 		}
 		title := chart.GridTitle(g)
 		if runs := sameRuns(r, m); runs > 0 {
-			title += ", medians of " + round.Plural(runs, "run")
+			title += ", medians of " + number.Plural(runs, "run")
 		}
 		s.Add(doc.Group{Title: title, Folded: len(s.Blocks) > 0, Blocks: plots(chart.HeatMap(r, g), gridTable(r, g, false), "")})
 		if lines := chart.Lines(r, g); lines != nil {
@@ -194,37 +180,15 @@ func gridTable(r *round.Report, g *round.Pivot, effects bool) *doc.Table {
 	return doc.TableOf(title, cells, fields...)
 }
 
-// levelsSection has the levels of a load with stages.
-func levelsSection(r *round.Report) doc.Section {
-	if len(r.Levels) == 0 {
-		return doc.Section{}
-	}
-	s := doc.Section{ID: "levels", Title: "Levels", Question: "How does it take more load; where does it break?", Blocks: []doc.Block{
-		doc.Paragraph{fmt.Sprintf("Marks are medians over the runs, with intervals of %d%% where there are enough runs. Between the levels nothing was measured: lines only join the marks.", r.Confidence())},
-	}}
-	s.Add(plots(chart.Levels(r), r.LevelsTable(), "")...)
-	for _, part := range []doc.Section{r.BreakingPoints(), r.Peaks()} {
-		if len(part.Blocks) > 0 {
-			s.Add(doc.Group{Title: part.Title, Blocks: part.Blocks})
-		}
-	}
-	return s
-}
-
-// capacitySection has the search of each cell.
-func capacitySection(r *round.Report) doc.Section {
-	s := doc.Section{ID: "capacity", Title: "Capacity", Question: "What does it sustain?"}
+// addCapacities adds the search of each cell.
+func addCapacities(s *doc.Section, r *round.Report) {
 	if r.Spec.Capacity == nil {
-		return s // the spec that the status knows is another
+		return // the spec that the status knows is another
 	}
 	for i := range r.Capacities {
 		c := &r.Capacities[i]
 		s.Add(doc.Group{Title: r.Sustains(c), Blocks: plots(chart.Capacity(r, c), trialsTable(r, c.Cell), "")})
 	}
-	if len(s.Blocks) > 0 {
-		s.Add(doc.Group{Title: "At the sustained load: medians of the trials that passed there", Blocks: []doc.Block{r.CapacitiesTable("At the sustained load")}})
-	}
-	return s
 }
 
 func trialsTable(r *round.Report, cell int) *doc.Table {
@@ -264,21 +228,14 @@ func trialsTable(r *round.Report, cell int) *doc.Table {
 		doc.Number("not sustained so far", func(t *trial) string { return bound(t.Upper) }))
 }
 
-// trendSection has the medians of the last rounds.
-func trendSection(r *round.Report) doc.Section {
-	trend := chart.Trend(r)
-	if trend == nil {
-		return doc.Section{}
-	}
-	changes := r.TrendChanges()
+// addTrend adds the plots of the trend, with the rounds in which the conditions changed.
+func addTrend(s *doc.Section, r *round.Report) {
+	var changes doc.List
 	for i, names := range r.TrendConditions() {
 		if names != "" {
 			changes = append(changes, fmt.Sprintf("Round %d has another %s.", r.Trend.Rounds[i].Number, names))
 		}
 	}
-	s := doc.Section{ID: "trend", Title: "Trend", Question: "Did the level change over the rounds?", Blocks: []doc.Block{
-		doc.Paragraph{"Medians of earlier rounds, which are stored without their intervals; hollow: the round was inconclusive. Ticks at the axis name what changed in the conditions. The trend never decides."}, changes,
-	}}
-	s.Add(plots(trend, r.TrendTable(0), "")...)
-	return s
+	s.Add(changes)
+	s.Add(plots(chart.Trend(r), r.TrendTable(0), "Medians of earlier rounds are stored without their intervals. Hollow: the round was inconclusive. Ticks at the axis name what changed in the conditions.")...)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -45,13 +46,17 @@ func figures(d *doc.Document, section string) (all []*plot.Figure) {
 // writeSVG writes a picture of a round as a file that says what it is of. Errors wrap ErrNoPicture if the round has
 // nothing to draw.
 func writeSVG(w io.Writer, name string, r *round.Report) error {
-	all := figures(Document(r), name)
+	d := Document(r)
+	all := figures(d, name)
+	if name == "effects" {
+		all = append(all, figures(d, "reported")...)
+	}
 	if len(all) == 0 {
 		return fmt.Errorf("%w: round %d of Benchmark %s/%s has nothing for the picture %q", ErrNoPicture, r.Number, r.Namespace, r.Benchmark, name)
 	}
 	_, err := io.WriteString(w, plot.File(plot.Caption{
-		Subject: fmt.Sprintf("%s/%s, round %d, %s, %d%%", r.Namespace, r.Benchmark, r.Number, round.Plural(r.Blocks, "block"), r.Confidence()),
-		Verdict: r.Headline(), VerdictColor: plot.Color(toneOf(r.Verdict)), Date: date(r.Ended),
+		Subject: fmt.Sprintf("%s/%s, round %d, %s, %d%%", r.Namespace, r.Benchmark, r.Number, number.Plural(r.Blocks, "block"), r.Confidence()),
+		Verdict: r.Headline(), VerdictColor: plot.Color(d.Verdict.Tone), Date: date(r.Ended),
 	}, all...))
 	return err
 }

@@ -89,7 +89,7 @@ func failures(r *result.Result) doc.Section {
 		s.Add(doc.Paragraph{fmt.Sprintf("None of %s requests failed.", number.Count(requests))})
 	default:
 		for _, log := range r.ServerErrors {
-			s.Add(doc.Paragraph{fmt.Sprintf("%s logged %s under load. The first: %s", log.Container, plural(int(log.Lines), "error"), log.First)})
+			s.Add(doc.Paragraph{fmt.Sprintf("%s logged %s under load. The first: %s", log.Container, number.Plural(int(log.Lines), "error"), log.First)})
 		}
 		s.Add(chart.Errors(r))
 	}

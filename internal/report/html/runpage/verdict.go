@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -46,7 +47,7 @@ func verdict(r *result.Result) doc.Verdict {
 	}
 	v := doc.Verdict{Tone: doc.Good, Text: "✓ VALID"}
 	if warns > 0 {
-		v.Text += ", " + plural(warns, "warning")
+		v.Text += ", " + number.Plural(warns, "warning")
 	}
 	switch {
 	case missed > 0:
@@ -66,11 +67,4 @@ func reasons(r *result.Result) string {
 		}
 	}
 	return strings.Join(reasons, ", ")
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -131,10 +132,11 @@ func TestManyRows(t *testing.T) {
 		e.Cell, e.Percent = i+1, &percent
 		r.Effects = append(r.Effects, e)
 	}
-	m := (&round.Report{Round: r}).EffectsByMetric()[0]
+	report := &round.Report{Round: r}
+	m, table := report.EffectsByMetric()[0], report.Document().Section("effects").Blocks[1].(*doc.Table)
 	rows := plotsOf(chart.Effects(&m))[0].Rows
-	if len(rows) != 1+chart.MaxRows || len(m.Table().Rows) != 60 || !rows[0].Bold {
-		t.Fatalf("%d rows, %d in the table", len(rows), len(m.Table().Rows))
+	if len(rows) != 1+chart.MaxRows || len(table.Rows) != 60 || !rows[0].Bold {
+		t.Fatalf("%d rows, %d in the table", len(rows), len(table.Rows))
 	}
 	for _, e := range m.Worst(chart.MaxRows) {
 		if *e.Percent < 20 {
