@@ -313,10 +313,10 @@ test-e2e: cluster-up load-images load-test-images install install-cert-manager p
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m -skip '^TestNodes$(if $(ARGS),,|$(LONG_SCENARIOS))' ./test/e2e/... $(ARGS)
 
 # Those that take a minute or more each, and that nothing else of make test needs.
-LONG_SCENARIOS := ^(TestSampleR1|TestWholeResultsInABucket|TestHostileClient)
+LONG_SCENARIOS := ^(TestSampleR1|TestFullResultsInABucket|TestHostileClient)
 
 .PHONY: test-long
-test-long: ## Run the scenarios that make test leaves out: R1's seven tests, whole results on an S3 server, hostile clients
+test-long: ## Run the scenarios that make test leaves out: R1's seven tests, full results on an S3 server, hostile clients
 	@$(MAKE) test-e2e ARGS="-run '$(LONG_SCENARIOS)'"
 
 # The manager stays on the node that isn't lost.

@@ -24,7 +24,7 @@ const (
 	// ConditionThresholdsMet says whether every threshold was met. It is Unknown when the result is
 	// not valid, and omitted when the run has no thresholds.
 	ConditionThresholdsMet = "ThresholdsMet"
-	// ConditionArchived says whether the whole result is in a bucket. It is omitted if the namespace has none.
+	// ConditionArchived says whether the full result is in a bucket. It is omitted if the namespace has none.
 	ConditionArchived = "Archived"
 )
 
@@ -152,11 +152,11 @@ const ReasonObjectsRetained = "ObjectsRetained"
 
 // Reasons of Archived.
 const (
-	// ReasonArchived: the whole result is in the bucket.
+	// ReasonArchived: the full result is in the bucket.
 	ReasonArchived = "Stored"
-	// ReasonBucketUnavailable: the bucket didn't take the whole result in time.
+	// ReasonBucketUnavailable: the bucket didn't take the full result in time.
 	ReasonBucketUnavailable = "BucketUnavailable"
-	// ReasonResultTooLarge: the whole result is larger than an object may be.
+	// ReasonResultTooLarge: the full result is larger than an object may be.
 	ReasonResultTooLarge = "ResultTooLarge"
 )
 

@@ -245,7 +245,7 @@ type ArtifactReference struct {
 	// +optional
 	ConfigMap *ArtifactConfigMap `json:"configMap,omitempty"`
 
-	// object is the whole result in a bucket, with the histograms of each second and of each client. The
+	// object is the full result in a bucket, with all histograms of clients and levels. The
 	// ConfigMap has what fits. It is omitted if the namespace has no bucket, or the bucket could not be
 	// reached; condition Archived says why.
 	// +optional
@@ -262,7 +262,7 @@ type ArtifactReference struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// ArtifactObject is an object in a bucket that holds a whole result.
+// ArtifactObject is an object in a bucket that holds a full result.
 type ArtifactObject struct {
 	// bucket is the URL by which the bucket is found, without credentials.
 	// +kubebuilder:validation:MinLength=1

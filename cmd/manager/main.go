@@ -126,7 +126,7 @@ func parse() *options {
 	flag.BoolVar(&o.reconciler.NetworkPolicies, "network-policies", false, "Create a NetworkPolicy for each run: its pods reach each other, the manager, the cluster's DNS and what --network-policy-egress allows.")
 	flag.Func("network-policy-egress", "JSON list of egress rules of a NetworkPolicy, each with to: what the pods of runs reach besides. Link-local addresses and those of cloud metadata are left out.", parsed(&o.reconciler.Egress, manifest.ReadEgress))
 	flag.Func("network-policy-dns", "JSON list of peers of a NetworkPolicy: the cluster's DNS, reached on ports 53 and 5353. Required with --network-policies.", parsed(&o.reconciler.DNS, manifest.ReadDNS))
-	flag.StringVar(&o.bucketsFile, "buckets", "", "YAML file that says into which buckets whole results go: the URL default, and namespaces with a URL by namespace. Results are in ConfigMaps alone if it is omitted.")
+	flag.StringVar(&o.bucketsFile, "buckets", "", "YAML file that says into which buckets full results go: the URL default, and namespaces with a URL by namespace. Results are in ConfigMaps alone if it is omitted.")
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
 	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)

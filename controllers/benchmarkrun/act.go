@@ -55,9 +55,6 @@ func (r *Reconciler) notify(br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 	}
 	if plan.Prepare != nil {
 		r.Sessions.Prepare(uid, plan.Prepare.Plans, plan.Prepare.Address)
-		if r.Buckets != nil && r.Buckets.Location(br.Namespace) != "" {
-			r.Sessions.KeepSeconds(uid)
-		}
 	}
 	if b := plan.Begin; b != nil {
 		r.Sessions.Start(uid, b.Stage, r.Sessions.Now()+b.Lead.Microseconds())

@@ -16,7 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/step"
 )
 
-// attemptTimeout limits one attempt to store a whole result in a bucket, or to delete it from there.
+// attemptTimeout limits one attempt to store a full result in a bucket, or to delete it from there.
 const attemptTimeout = 30 * time.Second
 
 // attempt runs an attempt in the background, unless one is running. Its end triggers a reconciliation of the run.
@@ -59,7 +59,7 @@ func (r *Reconciler) attempted(uid types.UID, of func(*runState) **attempts) (la
 	return last
 }
 
-// observeBucket reads which bucket the whole result goes to, and how far it is.
+// observeBucket reads which bucket the full result goes to, and how far it is.
 func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	if r.Buckets == nil {
 		return
@@ -72,17 +72,17 @@ func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	o.Upload = r.attempted(br.UID, uploads)
 }
 
-// upload keeps an artifact until its whole result is stored, and begins an attempt if the plan says so.
+// upload keeps an artifact until its full result is stored, and begins an attempt if the plan says so.
 func (r *Reconciler) upload(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 	r.known.change(br.UID, func(s *runState) { s.unstored = plan.Upload })
 	if !plan.Attempt {
 		return
 	}
-	whole, namespace, log := plan.Upload.Whole, br.Namespace, ctrl.LoggerFrom(ctx)
+	full, namespace, log := plan.Upload.Full, br.Namespace, ctrl.LoggerFrom(ctx)
 	r.attempt(ctx, br.UID, uploads, func(ctx context.Context) error {
-		err := r.Buckets.Put(ctx, namespace, whole.Key, whole.Data)
+		err := r.Buckets.Put(ctx, namespace, full.Key, full.Data)
 		if err != nil {
-			log.Info("Failed to store the whole result", "error", err.Error())
+			log.Info("Failed to store the full result", "error", err.Error())
 			r.Metrics.ArtifactFailed(metrics.KindBenchmarkRun, err)
 		}
 		return err

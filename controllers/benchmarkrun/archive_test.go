@@ -87,7 +87,7 @@ func archiving(t *testing.T) (*bench, *directory) {
 	return b, d
 }
 
-// finish reconciles until the run has finished, after each attempt to store its whole result.
+// finish reconciles until the run has finished, after each attempt to store its full result.
 func (b *bench) finish() {
 	b.t.Helper()
 	for b.reconcile(); b.run.Status.CompletionTime == nil; b.reconcile() {
@@ -130,18 +130,18 @@ func (b *bench) checkArchived(d *directory) {
 	if got := artifact.Identify(data); got.SHA256 != object.SHA256 || got.SizeBytes != *object.SizeBytes {
 		b.t.Errorf("the object is %+v, the status has %+v", got, object)
 	}
-	whole, err := artifact.DecodeWhole(data)
+	full, err := artifact.DecodeFull(data)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if len(whole.Series) != 2 || whole.Series[1].Latency == nil || whole.Series[1].Latency.Max() != 700 {
-		b.t.Errorf("the whole result lacks seconds or their histograms: %+v", whole.Series)
+	if len(full.Series) != 1 || len(full.Series[0].Sketch) == 0 {
+		b.t.Errorf("the full result lacks the sketch of its second: %+v", full.Series)
 	}
-	if h := whole.Clients[1].Latencies[result.Total]; h == nil || h.Count() != 1000 {
-		b.t.Errorf("the whole result has no histogram of client 1: %+v", h)
+	if h := full.Clients[1].Latencies[result.Total]; h == nil || h.Count() != 1000 {
+		b.t.Errorf("the full result has no histogram of client 1: %+v", h)
 	}
-	if series := b.stored().Series; len(series) != 1 || series[0].Latency != nil {
-		b.t.Errorf("the artifact has the series of the whole result: %+v", series)
+	if series := b.stored().Series; len(series) != 1 || series[0].Sketch != nil {
+		b.t.Errorf("the artifact has the sketches of the full result: %+v", series)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestReconcileArchives(t *testing.T) {
 	}
 }
 
-// TestReconcileArchivesWhateverIsKilled kills the manager at each point on the way of a whole result. At none of them an
+// TestReconcileArchivesWhateverIsKilled kills the manager at each point on the way of a full result. At none of them an
 // artifact exists without its object, and the next manager finds the object again.
 func TestReconcileArchivesWhateverIsKilled(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -42,7 +42,6 @@ type fakeSessions struct {
 	summarized  map[int]string
 	released    bool
 	forgotten   bool
-	keeps       bool
 }
 
 func (f *fakeSessions) Observe(string) session.Observation {
@@ -65,18 +64,11 @@ func (f *fakeSessions) Windows(string, int, steady.Criterion) []result.WarmupWin
 
 func (f *fakeSessions) Series(string) []result.Second {
 	f.merged++
-	return []result.Second{{Seconds: 1, Requests: 2000}}
+	h := result.NewHistogram()
+	h.Record(700)
+	return []result.Second{{Seconds: 1, Requests: 2000, Sketch: h.Sketch()}}
 }
 
-func (f *fakeSessions) WholeSeconds(string) []result.Second {
-	seconds := []result.Second{{Seconds: 1, Requests: 1200}, {Second: 1, Seconds: 1, Requests: 800}}
-	for i := range seconds {
-		seconds[i].Latency = result.NewHistogram()
-		seconds[i].Latency.Record(700)
-	}
-	return seconds
-}
-func (f *fakeSessions) KeepSeconds(string)                  { f.keeps = true }
 func (f *fakeSessions) Watch(_ string, watch session.Watch) { f.address = watch.Address }
 func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 	f.plans = plans

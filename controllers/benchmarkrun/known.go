@@ -25,11 +25,11 @@ type runState struct {
 	node *targetNode
 	// unstored is an artifact that could not be created yet.
 	unstored *observed.Storage
-	// upload stores the whole result, reclaim deletes the objects of a deleted run.
+	// upload stores the full result, reclaim deletes the objects of a deleted run.
 	upload, reclaim *attempts
 }
 
-// attempts is the state of storing a whole result, or of deleting it. Attempts run in the background: a bucket that
+// attempts is the state of storing a full result, or of deleting it. Attempts run in the background: a bucket that
 // doesn't answer must not keep other runs waiting. The lock of knownRuns guards it.
 type attempts struct {
 	last observed.Upload

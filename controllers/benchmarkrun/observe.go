@@ -124,9 +124,6 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 		return
 	}
 	o.Series = r.Sessions.Series(uid)
-	if o.Bucket != nil {
-		o.Seconds = r.Sessions.WholeSeconds(uid)
-	}
 	o.Levels, o.Steps = observed.Levels(br, o.Sessions.Clients)
 	for i := range o.Levels {
 		used := r.Sessions.TargetUsage(uid, o.Levels[i].Start, o.Levels[i].End)

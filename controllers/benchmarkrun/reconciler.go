@@ -26,8 +26,6 @@ import (
 type Sessions interface {
 	Observe(run string) session.Observation
 	Series(run string) []result.Second
-	WholeSeconds(run string) []result.Second
-	KeepSeconds(run string)
 	Passed(run string, clients int) []result.Second
 	Window(run string, clients int, from int64) result.Second
 	TargetUsage(run string, from, to int64) result.TargetUsage
@@ -91,7 +89,7 @@ type Reconciler struct {
 	since atomic.Pointer[time.Time]
 	// nodesForbidden reports that the API server has refused to show a node.
 	nodesForbidden atomic.Bool
-	// uploaded carries the UIDs of runs after each attempt to store or to delete a whole result. It may be nil.
+	// uploaded carries the UIDs of runs after each attempt to store or to delete a full result. It may be nil.
 	uploaded chan event.TypedGenericEvent[types.UID]
 }
 

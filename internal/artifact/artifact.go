@@ -2,7 +2,7 @@
 // of a run: gzip-compressed JSON with a schema version, bounded in size. It is
 // independent of Kubernetes and of where the bytes are stored.
 //
-// A result has two forms. Encode makes one that fits in a ConfigMap, EncodeWhole one with nothing omitted for a bucket.
+// A result has two forms. Encode makes one that fits in a ConfigMap, EncodeFull one for a bucket, which has every histogram.
 //
 // The JSON is that of result.Result, whose fields have comments. If the target's pod has several
 // containers, "server" is the one that clients talk to. "backends" are those behind it, each with
@@ -34,8 +34,8 @@ const (
 	// binaryData without base64. 900 KiB leaves room for names and labels.
 	ConfigMapLimit = 900 << 10
 
-	// WholeLimit is the largest size of a whole result, which is an object in a bucket, in bytes.
-	WholeLimit = 64 << 20
+	// FullLimit is the largest size of a full result, which is an object in a bucket, in bytes.
+	FullLimit = 64 << 20
 )
 
 // Identity identifies the bytes of a stored artifact.
@@ -81,30 +81,8 @@ func Pack(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// EncodeWhole returns the result as it is stored in a bucket, with nothing omitted. If that has more than WholeLimit
-// bytes, adjacent seconds of the series are joined, with their histograms, to no fewer than 600 points. Errors wrap
-// ErrTooLarge if it does not fit even then.
-func EncodeWhole(r *result.Result) ([]byte, error) { return encodeWhole(r, WholeLimit) }
-
-func encodeWhole(r *result.Result, limit int) ([]byte, error) {
-	whole := *r
-	whole.SchemaVersion = result.SchemaVersion
-	for {
-		encoded, err := compressWhole(&whole)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("encode result: %w", err)
-		case len(encoded) <= limit:
-			return encoded, nil
-		case len(whole.Series)/2 < minPointsWithHistograms:
-			return nil, fmt.Errorf("encode whole result of %d clients in %d bytes: %w", len(r.Clients), limit, ErrTooLarge)
-		}
-		whole.Series = joinPairsWhole(whole.Series)
-	}
-}
-
-// DecodeWhole is the inverse of EncodeWhole. It rejects what Decode rejects, with higher bounds.
-func DecodeWhole(data []byte) (*result.Result, error) { return decode(data, &wholeBounds) }
+// DecodeFull is the inverse of EncodeFull. It rejects what Decode rejects, with higher bounds.
+func DecodeFull(data []byte) (*result.Result, error) { return decode(data, &fullBounds) }
 
 // Decode is the inverse of Encode, but for what Encode has omitted. It rejects other schema versions
 // than its own, and JSON that is longer, deeper nested or has more elements than any result.

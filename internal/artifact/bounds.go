@@ -23,11 +23,10 @@ const (
 // and of its histograms.
 type bounds struct{ decoded, elements, histograms int }
 
-// A whole result has up to 7 histograms of each of 1,000 clients and of each level and step, and one of each point of
-// the series.
+// A full result has up to 7 histograms of each of 1,000 clients and of each level and step.
 var (
 	configMapBounds = bounds{maxDecoded, maxElements, maxEncodedHistograms}
-	wholeBounds     = bounds{256 << 20, 1_000_000, 20_000}
+	fullBounds      = bounds{256 << 20, 200_000, 20_000}
 )
 
 // check returns an error for JSON that isn't worth decoding. It accepts whatever else is wrong with it.

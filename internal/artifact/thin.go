@@ -26,16 +26,17 @@ const (
 //
 //   - the series, by joining adjacent seconds, to no fewer than 600 points;
 //   - the histograms of clients, levels and steps, which summaries replace; the series is
-//     whole again;
+//     full again;
 //   - the series, to no fewer than 60 points;
 //   - the files of a script's handleSummary(), whose names and sizes are kept.
 //
-// The histograms of seconds are always dropped; EncodeWhole keeps them. Counts, totals, merged histograms, environment and
-// findings are always whole. The result itself is not changed. Errors wrap ErrTooLarge if the result does not fit even then.
+// The sketches of seconds are always dropped; EncodeFull keeps them. Counts, totals, merged histograms, environment and
+// findings are always complete. The result itself is not changed. Errors wrap ErrTooLarge if the result does not fit even
+// then.
 func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept := *r
 	kept.SchemaVersion = result.SchemaVersion
-	kept.Series = withoutHistograms(r.Series)
+	kept.Series = withoutSketches(r.Series)
 	for elements(kept.Series) > maxSeriesElements {
 		kept.Series = joinPairs(kept.Series)
 	}
@@ -64,6 +65,19 @@ func Encode(r *result.Result, limit int) ([]byte, error) {
 	return encoded, nil
 }
 
+// EncodeFull returns the result as it is stored in a bucket: with all histograms of clients, levels and steps, and the
+// sketch of each second. Errors wrap ErrTooLarge if that has more than FullLimit bytes even with a series of fewer than
+// 1,200 points.
+func EncodeFull(r *result.Result) ([]byte, error) {
+	full := *r
+	full.SchemaVersion = result.SchemaVersion
+	encoded, err := encodeSeries(&full, FullLimit, minPointsWithHistograms)
+	if err == nil && encoded == nil {
+		err = fmt.Errorf("encode full result of %d clients in %d bytes: %w", len(r.Clients), FullLimit, ErrTooLarge)
+	}
+	return encoded, err
+}
+
 // encodeSeries halves the series until the result fits. It returns nil if the series
 // would have fewer than the given number of points.
 func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
@@ -83,13 +97,13 @@ func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
 	}
 }
 
-func withoutHistograms(series []result.Second) []result.Second {
-	if !slices.ContainsFunc(series, func(s result.Second) bool { return s.Latency != nil }) {
+func withoutSketches(series []result.Second) []result.Second {
+	if !slices.ContainsFunc(series, func(s result.Second) bool { return s.Sketch != nil }) {
 		return series
 	}
 	series = slices.Clone(series)
 	for i := range series {
-		series[i].Latency = nil
+		series[i].Sketch = nil
 	}
 	return series
 }

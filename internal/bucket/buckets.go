@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Config says into which bucket the whole results of each namespace go.
+// Config says into which bucket the full results of each namespace go.
 type Config struct {
 	// Default is the URL of the bucket of namespaces that Namespaces doesn't have, or empty for none.
 	Default string `json:"default,omitempty"`

@@ -159,14 +159,14 @@ func readJSON[T any](config *corev1.ConfigMap, key string) (value T, err error) 
 }
 
 // Artifact returns the ConfigMap with the run's full result, which completes the measurement. The
-// API server rejects changes of its content. whole is the whole result in a bucket, or nil: the ConfigMap names it for
+// API server rejects changes of its content. full is the full result in a bucket, or nil: the ConfigMap names it for
 // readers who have nothing else. The run's status has it too.
-func Artifact(run *v1alpha1.BenchmarkRun, encoded []byte, whole *v1alpha1.ArtifactObject) *corev1.ConfigMap {
+func Artifact(run *v1alpha1.BenchmarkRun, encoded []byte, full *v1alpha1.ArtifactObject) *corev1.ConfigMap {
 	config := &corev1.ConfigMap{
 		ObjectMeta: objectMeta(run, ArtifactName(run)), Immutable: ptr.To(true), BinaryData: map[string][]byte{artifact.Key: encoded},
 	}
-	if whole != nil {
-		config.Data = map[string]string{"bucket": whole.Bucket, "key": whole.Key, "sha256": whole.SHA256}
+	if full != nil {
+		config.Data = map[string]string{"bucket": full.Bucket, "key": full.Key, "sha256": full.SHA256}
 	}
 	return config
 }

@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/assay-dev/assay/internal/percentile"
 )
@@ -35,9 +36,9 @@ type Second struct {
 	// nil if they are unknown.
 	Counts *Counts     `json:"counts,omitempty"`
 	Phases *PhaseTimes `json:"phases,omitempty"`
-	// Latency is the distribution of the total times of successful requests. Only whole results have it; see package
-	// artifact.
-	Latency *Histogram `json:"latency,omitempty"`
+	// Sketch is the distribution of the total times of successful requests, for a heat map: base64 of the counts of buckets
+	// as in HdrHistogram's V2 encoding. Only results in buckets have it; see package artifact.
+	Sketch Sketch `json:"sketch,omitempty"`
 	// Server and Backends are all metrics of the target's containers, the latter by name. One
 	// of unknown usage is absent.
 	Server   *Used            `json:"server,omitempty"`
@@ -149,7 +150,8 @@ func (s *Second) Join(next *Second) {
 	}
 	s.Backends = backends
 	s.Node, s.ClientNode = joinNodes(s.Node, next.Node), joinNodes(s.ClientNode, next.ClientNode)
-	s.Latency = nil
+	s.Sketch = slices.Clone(s.Sketch) // what it was joined from keeps its own
+	s.Sketch.Merge(next.Sketch)
 	SecondMetrics.Merge(s, next)
 }
 

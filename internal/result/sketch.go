@@ -2,7 +2,9 @@ package result
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/assay-dev/assay/internal/percentile"
@@ -25,7 +27,7 @@ const (
 //
 // Its form is that of the counts in HdrHistogram's V2 encoding: numbers in ZigZag LEB128, of which a positive one
 // is the count of the next bucket and a negative one skips as many empty buckets. It ends with the last count.
-// The zero value is empty. A Sketch from elsewhere must have been checked by Sketches.Set.
+// The zero value is empty. A Sketch from elsewhere must have been checked by Sketches.Set or UnmarshalJSON.
 type Sketch []byte
 
 // Sketch returns the sketch of the histogram.
@@ -94,6 +96,34 @@ func (s Sketch) percentiles(count, longest int64) *PhasePercentiles {
 		return min(lowest+(next-lowest-1)/2, longest)
 	}
 	return &PhasePercentiles{P50: at(percentile.P50), P90: at(percentile.P90), P99: at(percentile.P99)}
+}
+
+// UnmarshalJSON reads a sketch from elsewhere, and returns an error for one that no histogram has.
+func (s *Sketch) UnmarshalJSON(data []byte) error {
+	var encoded []byte
+	if err := json.Unmarshal(data, &encoded); err != nil {
+		return fmt.Errorf("decode sketch: %w", err)
+	}
+	if _, err := scanBuckets(encoded, sketchBuckets, nil); err != nil {
+		return fmt.Errorf("decode sketch: %w", err)
+	}
+	*s = encoded
+	return nil
+}
+
+// Counts yields the lowest duration, in microseconds, and the count of each bucket that is not empty, in ascending order.
+func (s Sketch) Counts() iter.Seq2[int64, int64] {
+	return func(yield func(int64, int64) bool) {
+		var counts [sketchBuckets]int64
+		if _, err := scanBuckets(s, len(counts), counts[:]); err != nil {
+			return // cannot happen: see Sketch
+		}
+		for i, n := range counts {
+			if n > 0 && !yield(lowestOf(i, sketchBits), n) {
+				return
+			}
+		}
+	}
 }
 
 // Sketches are sketches by Phase. Those of the total are empty: its histogram is sent and kept.

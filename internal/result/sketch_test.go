@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -253,5 +254,15 @@ func BenchmarkSketches(b *testing.B) {
 			b.Fatal(err)
 		}
 		merged.Merge(&s)
+	}
+}
+
+// TestSketchesOfJSON reads sketches that somebody may have put into a file.
+func TestSketchesOfJSON(t *testing.T) {
+	for text, want := range map[string]string{`null`: "", `""`: "", `"Ag=="`: "", `5`: "decode sketch", `"?"`: "decode sketch", `"/w=="`: "decode sketch", `"AQ=="`: "", `"////////Dw=="`: "decode sketch"} {
+		var s Sketch
+		if err := json.Unmarshal([]byte(text), &s); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
 	}
 }

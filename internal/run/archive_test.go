@@ -31,16 +31,16 @@ func archiving(t *testing.T, after time.Duration) *scene {
 	return s
 }
 
-// TestDecideStoresTheWholeResultFirst checks that the artifact is created only when its object is in the bucket, and
+// TestDecideStoresTheFullResultFirst checks that the artifact is created only when its object is in the bucket, and
 // that it names the object.
-func TestDecideStoresTheWholeResultFirst(t *testing.T) {
+func TestDecideStoresTheFullResultFirst(t *testing.T) {
 	s := archiving(t, 0)
-	whole := s.o.Unstored.Whole
+	full := s.o.Unstored.Full
 	object := s.run.Status.Artifact.Object
-	if sum := artifact.Identify(whole.Data).SHA256; object == nil || object.SHA256 != sum || object.Key != "ns/run-uid/"+sum+".json.gz" || object.Bucket != "s3://results" {
+	if sum := artifact.Identify(full.Data).SHA256; object == nil || object.SHA256 != sum || object.Key != "ns/run-uid/"+sum+".json.gz" || object.Bucket != "s3://results" {
 		t.Fatalf("the status has %+v", object)
 	}
-	if decoded, err := artifact.DecodeWhole(whole.Data); err != nil || decoded.Run.UID != "uid" {
+	if decoded, err := artifact.DecodeFull(full.Data); err != nil || decoded.Run.UID != "uid" {
 		t.Errorf("the object has %+v, %v", decoded, err)
 	}
 	again := *s.o.Unstored
@@ -67,7 +67,7 @@ func TestDecideStoresTheWholeResultFirst(t *testing.T) {
 				t.Errorf("again after %s", p.RequeueAfter)
 			}
 			got := stateIn(p)
-			if got.Reason != v1alpha1.ReasonCollecting || !strings.Contains(got.Message, "The whole result is being stored in bucket s3://results.") ||
+			if got.Reason != v1alpha1.ReasonCollecting || !strings.Contains(got.Message, "The full result is being stored in bucket s3://results.") ||
 				strings.Contains(got.Message, v1alpha1.RetryPrefix) != (test.retrying != "") || !strings.Contains(got.Message, test.retrying) {
 				t.Errorf("%+v", got)
 			}
@@ -81,7 +81,7 @@ func TestDecideStoresTheWholeResultFirst(t *testing.T) {
 	}
 }
 
-// TestDecideGivesABucketUp checks that a bucket that is away for too long costs the whole result, and nothing else.
+// TestDecideGivesABucketUp checks that a bucket that is away for too long costs the full result, and nothing else.
 func TestDecideGivesABucketUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		after   time.Duration
@@ -103,8 +103,8 @@ func TestDecideGivesABucketUp(t *testing.T) {
 			if !test.givesUp {
 				return
 			}
-			if p.Status.Artifact.Object != nil || p.Store.Whole != nil || p.Status.Artifact.SHA256 != p.Store.SHA256 {
-				t.Errorf("the status announces %+v, the artifact is %s with %v", p.Status.Artifact, p.Store.SHA256, p.Store.Whole)
+			if p.Status.Artifact.Object != nil || p.Store.Full != nil || p.Status.Artifact.SHA256 != p.Store.SHA256 {
+				t.Errorf("the status announces %+v, the artifact is %s with %v", p.Status.Artifact, p.Store.SHA256, p.Store.Full)
 			}
 			s.run.Status, s.o.Stored = p.Status, &p.Store.Stored
 			p = s.decide()

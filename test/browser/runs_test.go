@@ -23,7 +23,7 @@ func runs(t *testing.T) map[string]*result.Result {
 	all := map[string]*result.Result{
 		"clean": clean(), "warned": measured(2, 22), "invalid": invalid(), "open": openLoad(2, 22), "stages": stages(), "script": script(),
 		"external": external(), "short": measured(1, 3), "cold": cold(), "failed-requests": failedRequests(), "thinned": thinned(),
-		"whole": reporttest.Whole(8, 60), "many-clients": measured(40, 22), "hour": lasting(10, hour), "forwarding": reporttest.Forwarding(), "summarized": reporttest.Failing(),
+		"full": reporttest.Full(8, 60), "many-clients": measured(40, 22), "hour": lasting(10, hour), "forwarding": reporttest.Forwarding(), "summarized": reporttest.Failing(),
 		"nothing": reporttest.Nothing(), "standalone": reporttest.Standalone(),
 	}
 	// Results of real runs on the local cluster, which have all that there is.

@@ -26,7 +26,7 @@ var (
 var documented = map[string][]browser.View{
 	"run-real-tomcat": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "run-real-tls": {{Width: 1280}}, "run-real-small-clients": {{Width: 1280}},
 	"run-real-open-rate": {{Width: 1280}}, "run-real-users": {{Width: 1280}, {Width: 390}},
-	"run-hour": {{Width: 1280}}, "run-whole": {{Width: 1280}}, "run-script": {{Width: 1280}},
+	"run-hour": {{Width: 1280}}, "run-full": {{Width: 1280}}, "run-script": {{Width: 1280}},
 	"benchmark-failed": {{Width: 1280}, {Width: 1280, Dark: true}, {Width: 390}}, "benchmark-inconclusive": {{Width: 1280}}, "benchmark-connectors": {{Width: 1280}},
 	"benchmark-sizes": {{Width: 1280}}, "benchmark-trend": {{Width: 1280}}, "benchmark-levels": {{Width: 1280}},
 	"compare-runs": {{Width: 1280}}, "compare-sets": {{Width: 1280}}, "compare-refused": {{Width: 1280}},

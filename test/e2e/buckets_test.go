@@ -26,7 +26,7 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// withBuckets configures the release to store whole results of a namespace on an S3 server, and to delete them with their
+// withBuckets configures the release to store full results of a namespace on an S3 server, and to delete them with their
 // runs. The release is restored at the end of the test.
 func (c *cluster) withBuckets(t *testing.T, ns string, s *objectStore) {
 	t.Helper()
@@ -66,12 +66,12 @@ func (c *cluster) gone(t *testing.T, run *v1alpha1.BenchmarkRun, limit time.Dura
 	}
 }
 
-// wantArchived checks that a run's whole result is in the bucket, and that the plugin reads it.
+// wantArchived checks that a run's full result is in the bucket, and that the plugin reads it.
 func wantArchived(t *testing.T, s *objectStore, run *v1alpha1.BenchmarkRun, clients int) {
 	t.Helper()
 	wantSucceeded(t, run)
 	if archived := condition(run, v1alpha1.ConditionArchived); archived.Status != metav1.ConditionTrue {
-		t.Fatalf("the whole result isn't in the bucket: %s", conditions(run))
+		t.Fatalf("the full result isn't in the bucket: %s", conditions(run))
 	}
 	object := run.Status.Artifact.Object
 	if keys := s.keys(t); !slices.Contains(keys, object.Key) || !strings.HasPrefix(object.Key, run.Namespace+"/"+run.Name+"-"+string(run.UID)+"/") {
@@ -84,17 +84,21 @@ func wantArchived(t *testing.T, s *objectStore, run *v1alpha1.BenchmarkRun, clie
 	if got := artifact.Identify(data); got.SHA256 != object.SHA256 || got.SizeBytes != *object.SizeBytes {
 		t.Errorf("the object is %+v, the status has %+v", got, object)
 	}
-	var whole result.Result
-	if err := json.Unmarshal([]byte(plugin(t, 0, "report", run.Name, "-n", run.Namespace, "--whole", "-o", "json")), &whole); err != nil {
+	var full result.Result
+	if err := json.Unmarshal([]byte(plugin(t, 0, "report", run.Name, "-n", run.Namespace, "--file", s.file(object.Key), "-o", "json")), &full); err != nil {
 		t.Fatal(err)
 	}
-	if len(whole.Clients) != clients || len(whole.Series) == 0 {
-		t.Fatalf("%d clients and %d seconds", len(whole.Clients), len(whole.Series))
+	if len(full.Clients) != clients || len(full.Series) == 0 {
+		t.Fatalf("%d clients and %d seconds", len(full.Clients), len(full.Series))
 	}
 	requests := int64(0)
-	for _, second := range whole.Series {
-		if second.Latency == nil || second.Latency.Count() != second.Requests-second.Errors {
-			t.Errorf("second %d has no histogram of its %d requests: %+v", second.Second, second.Requests, second.Latency)
+	for _, second := range full.Series {
+		succeeded := int64(0)
+		for _, n := range second.Sketch.Counts() {
+			succeeded += n
+		}
+		if succeeded != second.Requests-second.Errors {
+			t.Errorf("second %d has a sketch of %d of its %d successful requests", second.Second, succeeded, second.Requests-second.Errors)
 		}
 		requests += second.Requests
 	}
@@ -103,9 +107,9 @@ func wantArchived(t *testing.T, s *objectStore, run *v1alpha1.BenchmarkRun, clie
 	}
 }
 
-// TestWholeResultsInABucket stores whole results on a real S3 server, which is killed in the middle of a write and later
+// TestFullResultsInABucket stores full results on a real S3 server, which is killed in the middle of a write and later
 // for good. Each run must end with its result, and each deleted run must go, with its object if the server is there.
-func TestWholeResultsInABucket(t *testing.T) {
+func TestFullResultsInABucket(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
 	s := newObjectStore(t, c.nodeAddress(t))

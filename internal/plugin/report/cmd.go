@@ -10,7 +10,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/assay-dev/assay/internal/bucket"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/plugin/terminal"
@@ -37,7 +36,7 @@ Output formats of a run:
   html               a page with pictures, which needs nothing but itself
   svg=PICTURE        one of its pictures
   markdown           for a comment on a pull request
-  json               the whole result and its figures, for programs
+  json               the full result and its figures, for programs
   csv[=levels]       the levels of a load with stages, for a spreadsheet
   csv=series         each second
   csv=percentiles    percentiles of each phase, of all clients and of each
@@ -85,8 +84,8 @@ const example = `  # The report of a run, as text
   kubectl assay report tomcat-apr -o benchstat > apr.txt
   benchstat -col /connector nio.txt apr.txt
 
-  # The whole result from the run's bucket: each second's histogram
-  kubectl assay report tomcat-nio --whole -o json > tomcat-nio.json
+  # A page of the full result, copied from the run's bucket, with a latency heat map
+  kubectl assay report tomcat-nio --file result.json.gz -o html > report.html
 
   # The last completed round of a Benchmark, as text or for a pull request
   kubectl assay report benchmark/connectors
@@ -104,8 +103,7 @@ const example = `  # The report of a run, as text
 // NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	format, number := "text", int64(0)
-	var from source
-	var directory string
+	var directory, file string
 	var plot bool
 	cmd := &cobra.Command{
 		Use:               "report (NAME | benchmark/NAME)",
@@ -122,13 +120,8 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if number < 0 || number > 0 && kind != cluster.Benchmark {
 				return exit.Errorf(exit.Unknown, "--round needs benchmark/NAME and a number from 1 on")
 			}
-			if from.bucket != "" {
-				if err := bucket.Check(from.bucket); err != nil {
-					return exit.Errorf(exit.Unknown, "--bucket %w", err)
-				}
-			}
-			if (from.whole || from.bucket != "") && (kind == cluster.Benchmark || from.bucket != "" && !from.whole) {
-				return exit.Errorf(exit.Unknown, "--whole needs the name of a BenchmarkRun, and --bucket needs --whole")
+			if file != "" && kind == cluster.Benchmark {
+				return exit.Errorf(exit.Unknown, "--file needs the name of a BenchmarkRun")
 			}
 			if err := checkDirectory(directory, kind, format); err != nil {
 				return err
@@ -151,7 +144,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if kind == cluster.Benchmark {
 				err = writeBenchmark(cmd.Context(), c, name, number, format, to)
 			} else {
-				err = write(cmd.Context(), c, name, from, format, directory, plot, to)
+				err = write(cmd.Context(), c, name, file, format, directory, plot, to)
 			}
 			return errors.Join(err, out.Flush())
 		},
@@ -160,8 +153,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	cluster.OutputFlag(cmd, &format, all, doc.Usage(runFormats())+"; of a round: "+doc.Usage(roundpage.Formats.Names()))
 	cmd.Flags().StringVar(&directory, "directory", "", "with -o script: write the files into this directory")
 	cmd.Flags().BoolVar(&plot, "plot", false, "with -o text: draw the percentile curve of a run below its report, in braille characters")
-	cmd.Flags().BoolVar(&from.whole, "whole", false, "read the whole result of a run from its bucket, with your own credentials")
-	cmd.Flags().StringVar(&from.bucket, "bucket", "", "with --whole: URL by which you reach the bucket, such as s3://my-bucket?region=eu-central-1; that in the run's status if not set")
+	cmd.Flags().StringVar(&file, "file", "", "read the run's full result from this file, a copy of its object in a bucket, instead of its ConfigMap")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
@@ -36,22 +38,41 @@ func runFormats() []string {
 	return formats
 }
 
-// source says where a run's result is read from: its ConfigMap, or the whole one from its bucket, at a URL unless that
-// is empty.
-type source struct {
-	whole  bool
-	bucket string
+// read returns the result of a run: from its ConfigMap, or from a copy of the object in its bucket unless file is empty.
+func read(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun, file string) (*result.Result, error) {
+	if file == "" {
+		return c.Result(ctx, run)
+	}
+	object := run.Status.Artifact.Object
+	if object == nil {
+		return nil, exit.Errorf(exit.Unknown, "BenchmarkRun %q has no full result in a bucket, which --file could be a copy of", run.Name)
+	}
+	r, err := readFull(file, object)
+	if err != nil {
+		return nil, exit.Errorf(exit.Unknown, "read full result of BenchmarkRun %q: %w", run.Name, err)
+	}
+	return r, nil
 }
 
-func (s source) read(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
-	if s.whole {
-		return cluster.Whole(ctx, run, s.bucket)
+// readFull decodes a file only if it has the digest of the object.
+func readFull(name string, object *v1alpha1.ArtifactObject) (*result.Result, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
 	}
-	return c.Result(ctx, run)
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, artifact.FullLimit+1))
+	if err != nil {
+		return nil, err
+	}
+	if sum := artifact.Identify(data).SHA256; sum != object.SHA256 {
+		return nil, fmt.Errorf("%s is not a copy of object %s in bucket %s: its SHA-256 is %s, not %s", name, object.Key, object.Bucket, sum, object.SHA256)
+	}
+	return artifact.DecodeFull(data)
 }
 
 // write writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
-func write(ctx context.Context, c *cluster.Cluster, name string, from source, format, directory string, plot bool, out io.Writer) error {
+func write(ctx context.Context, c *cluster.Cluster, name, file, format, directory string, plot bool, out io.Writer) error {
 	if err := doc.CheckFormat(format, runFormats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
@@ -67,7 +88,7 @@ func write(ctx context.Context, c *cluster.Cluster, name string, from source, fo
 		}
 		return exit.Errorf(exit.Failed, "BenchmarkRun %q has %s", run.Name, cluster.NoResult(run))
 	}
-	r, err := from.read(ctx, c, run)
+	r, err := read(ctx, c, run, file)
 	if err != nil {
 		return err
 	}

@@ -157,10 +157,9 @@ func (l *Panel) Range() (low, high float64) {
 	if l.High > 0 {
 		see(l.High)
 	}
-	for _, h := range l.Heat {
-		if h != nil {
-			see(float64(max(1, h.Min())) / 1000)
-			see(float64(h.Max()) / 1000)
+	for _, sketch := range l.Heat {
+		for lowest := range sketch.Counts() {
+			see(float64(max(1, lowest)) / 1000)
 		}
 	}
 	for _, r := range l.Rules {

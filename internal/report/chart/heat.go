@@ -11,7 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// PanelHeat is the ID of the latency heat map, which only results with a histogram of each second have.
+// PanelHeat is the ID of the latency heat map, which only results with a sketch of each second have.
 const PanelHeat = "heatmap"
 
 const (
@@ -20,7 +20,7 @@ const (
 	heatFactor = 3 // ratio of the shares of two neighboring shades
 )
 
-// heatPanel returns the latency heat map; nil unless histograms of seconds are kept.
+// heatPanel returns the latency heat map; nil unless sketches of seconds are kept.
 func heatPanel(r *result.Result) *Panel {
 	l := latencyPanel(r)
 	if l.Empty != "" {
@@ -28,12 +28,11 @@ func heatPanel(r *result.Result) *Panel {
 	}
 	l.ID, l.Name = PanelHeat, "latency heat map ("+report.LatencyName(r.Run.Load)+"), ms, log scale"
 	l.Lines = slices.DeleteFunc(l.Lines, func(line Line) bool { return line.Name != "p50" && line.Name != "p99" })
-	l.Heat = make([]*result.Histogram, len(r.Series))
+	l.Heat = make([]result.Sketch, len(r.Series))
 	kept := false
 	for i := range r.Series {
-		if h := r.Series[i].Latency; h != nil && h.Count() > 0 {
-			l.Heat[i], kept = h, true
-		}
+		l.Heat[i] = r.Series[i].Sketch
+		kept = kept || len(l.Heat[i]) > 0
 	}
 	if !kept {
 		return nil
@@ -53,7 +52,7 @@ func heatStep(share float64) int {
 	return min(max(0, plot.HeatColors-int(math.Ceil(-math.Log(share)/math.Log(heatFactor)-1e-9))), plot.HeatColors-1)
 }
 
-// heat returns the shares of each second's requests by their latency. Seconds that share a column are merged, which histograms can be.
+// heat returns the shares of each second's requests by their latency. Seconds that share a column are merged, which sketches can be.
 func (t *Timeline) heat(l *Panel) (marks []plot.Mark) {
 	x, y := t.scale(), l.Scale()
 	value := func(row int) float64 { return y.Low * math.Pow(y.High/y.Low, float64(row)/heatRows) }
@@ -83,16 +82,11 @@ type heatRun struct{ from, to, step int }
 func (l *Panel) heatRuns(from, to int, y *plot.Scale) (runs []heatRun) {
 	var counts [heatRows]int64
 	total := int64(0)
-	for _, h := range l.Heat[from:to] {
-		if h == nil {
-			continue
-		}
-		for _, bar := range h.Bars() {
-			if bar.Count > 0 {
-				ms := float64(max(1, min(max(bar.From, h.Min()), h.Max()))) / 1000
-				counts[min(int(heatRows*y.At(ms)), heatRows-1)] += bar.Count
-				total += bar.Count
-			}
+	for _, sketch := range l.Heat[from:to] {
+		for lowest, n := range sketch.Counts() {
+			ms := float64(max(1, lowest)) / 1000
+			counts[min(int(heatRows*y.At(ms)), heatRows-1)] += n
+			total += n
 		}
 	}
 	for row, n := range counts {

@@ -28,7 +28,7 @@ func TestActualText(t *testing.T) {
 	}
 }
 
-// TestHeat checks the shades of shares, that all requests of a column are in it, and that a result without histograms of seconds has no heat map.
+// TestHeat checks the shades of shares, that all requests of a column are in it, and that a result without sketches of seconds has no heat map.
 func TestHeat(t *testing.T) {
 	for share, want := range map[float64]int{1: 5, 0.34: 5, 1.0 / 3: 5, 0.3: 4, 1.0 / 9: 4, 0.1: 3, 0.002: 0, 1e-9: 0} {
 		if got := heatStep(share); got != want {
@@ -37,7 +37,7 @@ func TestHeat(t *testing.T) {
 	}
 	r := reporttest.Measured(2, 22)
 	if NewTimeline(r).Panel(PanelHeat) != nil {
-		t.Error("a heat map without histograms")
+		t.Error("a heat map without sketches")
 	}
 	for i := range r.Series {
 		if i == 3 {
@@ -47,7 +47,7 @@ func TestHeat(t *testing.T) {
 		for us := int64(1000); us < 200_000; us += us/3 + 1 {
 			h.Record(us)
 		}
-		r.Series[i].Latency = h
+		r.Series[i].Sketch = h.Sketch()
 	}
 	timeline := NewTimeline(r)
 	l := timeline.Panel(PanelHeat)
@@ -59,7 +59,7 @@ func TestHeat(t *testing.T) {
 		t.Errorf("the axis goes from %g to %g ms", y.Low, y.High)
 	}
 	if runs := l.heatRuns(3, 4, &y); len(runs) > 0 {
-		t.Errorf("a second without histogram has shades: %v", runs)
+		t.Errorf("a second without sketch has shades: %v", runs)
 	}
 	rows := 0
 	for _, run := range l.heatRuns(4, 6, &y) {

@@ -44,8 +44,8 @@ type Panel struct {
 	Lines  []Line
 	// Rules are bounds, which are drawn where the axis has them.
 	Rules []float64
-	// Heat has the histogram of each point behind the lines, nil where it isn't kept; it is nil for all panels but a heat map.
-	Heat []*result.Histogram
+	// Heat has the sketch of each point behind the lines, nil where it isn't kept; it is nil for all panels but a heat map.
+	Heat []result.Sketch
 	// Low and High are values that the axis spans in addition to those of the lines; 0 for none.
 	Low, High float64
 	// Empty says why there is no plot, instead of one.

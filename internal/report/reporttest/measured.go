@@ -13,10 +13,10 @@ import (
 // server pauses, at two thirds some requests fail. The same arguments always give the same result.
 func Measured(clients, seconds int) *result.Result { return measured(clients, seconds, false) }
 
-// Whole is like Measured, with the histogram of each second, as results in buckets have them.
-func Whole(clients, seconds int) *result.Result { return measured(clients, seconds, true) }
+// Full is like Measured, with the sketch of each second, as results in buckets have them.
+func Full(clients, seconds int) *result.Result { return measured(clients, seconds, true) }
 
-func measured(clients, seconds int, whole bool) *result.Result {
+func measured(clients, seconds int, full bool) *result.Result {
 	random := rand.New(rand.NewPCG(1, 2))
 	r := Tomcat()
 	r.Run.Name, r.Run.Connections = "measured", int64(50)
@@ -81,9 +81,8 @@ func measured(clients, seconds int, whole bool) *result.Result {
 		}
 		second.SetCounts(measure.Counts, measure.Latencies.Times())
 		second.SetLatency(measure.Latencies.Get(result.Total))
-		if whole {
-			second.Latency = result.NewHistogram()
-			second.Latency.Merge(measure.Latencies.Get(result.Total))
+		if full {
+			second.Sketch = measure.Latencies.Get(result.Total).Sketch()
 		}
 		second.ClientCPU = int64(clients) * int64(700_000+random.IntN(100_000))
 		second.ClientSchedulingLatencyP99, second.ClientGCPauseMax = int64(80+random.IntN(60)), int64(random.IntN(900))

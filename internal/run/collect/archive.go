@@ -17,56 +17,54 @@ import (
 )
 
 const (
-	// ArchiveTimeout limits the time from the last totals for which a bucket may fail to take the whole result;
+	// ArchiveTimeout limits the time from the last totals for which a bucket may fail to take the full result;
 	// ArchiveInterval is the time between two attempts until then.
 	ArchiveTimeout  = time.Minute
 	ArchiveInterval = 5 * time.Second
 )
 
 // storage returns the artifact of a result. It ends the run and returns nil if there can't be one.
-func storage(p *step.Planner, merged *result.Result, whole *observed.Whole) *observed.Storage {
+func storage(p *step.Planner, merged *result.Result, full *observed.Full) *observed.Storage {
 	encoded, err := artifact.Encode(merged, artifact.ConfigMapLimit)
 	if err != nil {
 		p.Fail(failure.ResultUnusable("encoded", err))
 		return nil
 	}
 	var object *v1alpha1.ArtifactObject
-	if whole != nil {
-		object = &whole.ArtifactObject
+	if full != nil {
+		object = &full.ArtifactObject
 	}
 	return &observed.Storage{
 		Creation: observed.Creation{Object: manifest.Artifact(p.Run, encoded, object), Reason: v1alpha1.ReasonArtifactNotStored},
 		Stored:   observed.Stored{Identity: artifact.Identify(encoded), Result: merged},
-		Whole:    whole,
+		Full:     full,
 	}
 }
 
-// whole returns the whole result for the bucket, or nil if there is no bucket.
-func whole(p *step.Planner, merged *result.Result) *observed.Whole {
+// full returns the full result for the bucket, or nil if there is no bucket.
+func full(p *step.Planner, merged *result.Result) *observed.Full {
 	bucket := p.Observed.Bucket
 	if bucket == nil {
 		return nil
 	}
-	whole := *merged
-	whole.Series = p.Observed.Seconds
-	data, err := artifact.EncodeWhole(&whole)
+	data, err := artifact.EncodeFull(merged)
 	if err != nil {
 		p.SetCondition(v1alpha1.ConditionArchived, metav1.ConditionFalse, v1alpha1.ReasonResultTooLarge,
-			"The whole result is not in bucket "+bucket.Location+": "+err.Error()+". ConfigMap "+manifest.ArtifactName(p.Run)+" has what fits.")
+			"The full result is not in bucket "+bucket.Location+": "+err.Error()+". ConfigMap "+manifest.ArtifactName(p.Run)+" has what fits.")
 		return nil
 	}
 	identity := artifact.Identify(data)
-	return &observed.Whole{Data: data, ArtifactObject: v1alpha1.ArtifactObject{
+	return &observed.Full{Data: data, ArtifactObject: v1alpha1.ArtifactObject{
 		Bucket: bucket.Location, Key: bucket.Prefix + identity.SHA256 + ".json.gz", SizeBytes: ptr.To(identity.SizeBytes), SHA256: identity.SHA256,
 	}}
 }
 
-// commit plans the next step to the artifact: first the whole result into its bucket, then the artifact, which
+// commit plans the next step to the artifact: first the full result into its bucket, then the artifact, which
 // exists only if both do. A bucket that doesn't take it for too long ends with the artifact alone.
 func commit(p *step.Planner, s *observed.Storage) {
 	last := p.Observed.Upload
 	switch {
-	case s.Whole == nil, last != nil && !last.Running && last.Err == nil:
+	case s.Full == nil, last != nil && !last.Running && last.Err == nil:
 		announce(p, s)
 		p.Store = s
 	case last != nil && !last.Running && (last.Final || !p.Now.Before(observed.LastTotals(p.Run, p.Observed).Add(ArchiveTimeout))):
@@ -74,8 +72,8 @@ func commit(p *step.Planner, s *observed.Storage) {
 		if reduced == nil {
 			return
 		}
-		p.SetCondition(v1alpha1.ConditionArchived, metav1.ConditionFalse, v1alpha1.ReasonBucketUnavailable, "The whole result is not in its bucket: "+
-			printable.WithoutPeriod(last.Err.Error())+". ConfigMap "+manifest.ArtifactName(p.Run)+" has what fits. Fix the bucket, and create a new run if you need the whole result.")
+		p.SetCondition(v1alpha1.ConditionArchived, metav1.ConditionFalse, v1alpha1.ReasonBucketUnavailable, "The full result is not in its bucket: "+
+			printable.WithoutPeriod(last.Err.Error())+". ConfigMap "+manifest.ArtifactName(p.Run)+" has what fits. Fix the bucket, and create a new run if you need the full result.")
 		announce(p, reduced)
 		p.Store = reduced
 	default:
@@ -83,9 +81,9 @@ func commit(p *step.Planner, s *observed.Storage) {
 	}
 }
 
-// upload plans to store the whole result in its bucket, and to wait for that.
+// upload plans to store the full result in its bucket, and to wait for that.
 func upload(p *step.Planner, s *observed.Storage) {
-	p.SetState(v1alpha1.ReasonCollecting, "Every client has sent its totals. The whole result is being stored in bucket "+s.Whole.Bucket+".", nil)
+	p.SetState(v1alpha1.ReasonCollecting, "Every client has sent its totals. The full result is being stored in bucket "+s.Full.Bucket+".", nil)
 	announce(p, s)
 	p.Upload = s
 	last := p.Observed.Upload
@@ -108,7 +106,7 @@ func announce(p *step.Planner, s *observed.Storage) {
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: manifest.ArtifactName(p.Run), Key: artifact.Key},
 		SizeBytes: ptr.To(s.SizeBytes), SHA256: s.SHA256,
 	}
-	if s.Whole != nil {
-		p.Status.Artifact.Object = s.Whole.DeepCopy()
+	if s.Full != nil {
+		p.Status.Artifact.Object = s.Full.DeepCopy()
 	}
 }

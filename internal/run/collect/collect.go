@@ -42,7 +42,7 @@ func store(p *step.Planner) {
 		p.Fail(failure.ResultUnusable("merged", err))
 		return
 	}
-	if s := storage(p, merged, whole(p, merged)); s != nil {
+	if s := storage(p, merged, full(p, merged)); s != nil {
 		commit(p, s)
 	}
 }

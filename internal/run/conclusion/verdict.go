@@ -145,6 +145,6 @@ func judge(d *state.Draft, r *result.Result) {
 // archived sets Archived for a run whose artifact exists: then its object does, too.
 func archived(d *state.Draft) {
 	if a := d.Artifact; a != nil && a.Object != nil {
-		d.Set(v1alpha1.ConditionArchived, metav1.ConditionTrue, v1alpha1.ReasonArchived, "The whole result is object "+a.Object.Key+" in bucket "+a.Object.Bucket+".")
+		d.Set(v1alpha1.ConditionArchived, metav1.ConditionTrue, v1alpha1.ReasonArchived, "The full result is object "+a.Object.Key+" in bucket "+a.Object.Bucket+".")
 	}
 }

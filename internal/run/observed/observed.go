@@ -46,7 +46,7 @@ type Run struct {
 	// Unstored is the artifact that this manager could not create yet, or nil. It is encoded once.
 	Unstored *Storage
 
-	// Bucket is the bucket of the run's namespace, or nil. Upload is the state of storing the whole result there, or
+	// Bucket is the bucket of the run's namespace, or nil. Upload is the state of storing the full result there, or
 	// nil if this manager hasn't begun. They are read only when every client has sent its totals.
 	Bucket *Bucket
 	Upload *Upload
@@ -69,11 +69,8 @@ type Run struct {
 	// between them with the usage of the target in each. They are read only when every client has sent
 	// its totals.
 	Series []result.Second
-	// Seconds are those of the whole result, with histograms: more than Series has. They are read only if there is a
-	// bucket.
-	Seconds []result.Second
-	Levels  []result.Level
-	Steps   []result.Step
+	Levels []result.Level
+	Steps  []result.Step
 
 	// Position is the run's place in its lane. It is read only for a run that isn't admitted.
 	Position lane.Position
@@ -108,7 +105,7 @@ type Run struct {
 	Refusal *Refusal
 }
 
-// Bucket is a bucket for whole results.
+// Bucket is a bucket for full results.
 type Bucket struct {
 	// Location is the URL by which readers find it.
 	Location string
@@ -116,7 +113,7 @@ type Bucket struct {
 	Prefix string
 }
 
-// Upload is the state of storing a whole result in a bucket.
+// Upload is the state of storing a full result in a bucket.
 type Upload struct {
 	// Running reports that an attempt has begun and not ended.
 	Running bool
@@ -131,7 +128,7 @@ type Upload struct {
 type Reclaim struct {
 	// Timeout limits the time from the deletion of the run for which its bucket may fail.
 	Timeout time.Duration
-	// Object is where the run's whole result is, or nil if the run's status names none. Without it there may be objects
+	// Object is where the run's full result is, or nil if the run's status names none. Without it there may be objects
 	// that nothing names.
 	Object *v1alpha1.ArtifactObject
 	// Uploading reports that an attempt to store an object has not ended.

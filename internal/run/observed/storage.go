@@ -24,12 +24,12 @@ type Creation struct {
 type Storage struct {
 	Creation
 	Stored
-	// Whole is the whole result, which is in its bucket when the artifact is created, or nil if there is none.
-	Whole *Whole
+	// Full is the full result, which is in its bucket when the artifact is created, or nil if there is none.
+	Full *Full
 }
 
-// Whole is a whole result to store in a bucket.
-type Whole struct {
+// Full is a full result to store in a bucket.
+type Full struct {
 	v1alpha1.ArtifactObject
 	Data []byte
 }

@@ -35,7 +35,7 @@ type Plan struct {
 
 	// Store is the artifact to create once the status that announces it is written, or nil.
 	Store *observed.Storage
-	// Upload is the artifact whose whole result must be in its bucket before the artifact is created, or nil. Attempt
+	// Upload is the artifact whose full result must be in its bucket before the artifact is created, or nil. Attempt
 	// begins an attempt to store it there.
 	Upload  *observed.Storage
 	Attempt bool

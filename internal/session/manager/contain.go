@@ -48,7 +48,6 @@ func (r *run) drop(err error) {
 			p.stream.end(status.Error(codes.Internal, err.Error()))
 		}
 	}
-	r.whole.drop()
 	r.progress, r.series, r.warmup = map[sessionpb.Stage]*progress{}, newSeries(), steady.Seconds{}
 	r.usage, r.backends, r.node, r.governor = newUsage(0), map[string]*usage{}, newNodeSamples(), ""
 }

@@ -214,7 +214,6 @@ func TestPanicsOfReadings(t *testing.T) {
 	for name, read := range map[string]func(run string){
 		"observe": func(run string) { s.Observe(run) },
 		"series":  func(run string) { s.Series(run) },
-		"whole":   func(run string) { s.WholeSeconds(run) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := s.of(name)

@@ -116,26 +116,10 @@ func (s *Server) Observe(run string) session.Observation {
 
 // Series returns the seconds of a run's measurement so far, of all clients and the target, in at
 // most 600 entries. If there were more seconds, each entry has the same number of them, a power of
-// two. Its percentiles are those of all its requests.
+// two. Its percentiles are those of all its requests, its sketch has all of their total times.
 func (s *Server) Series(run string) []result.Second {
 	r := s.known(run)
 	return contained(s, r, r.seconds)
-}
-
-// KeepSeconds keeps more entries than those of Series, for WholeSeconds.
-func (s *Server) KeepSeconds(run string) {
-	r := s.of(run)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.whole.wanted = true
-}
-
-// WholeSeconds is like Series, with the distribution of the total times in each entry, and with up to 7200 of them if
-// KeepSeconds was called before there were more than 600. Beyond that, or if all runs together would take too much
-// memory, the oldest have several seconds, a power of two each.
-func (s *Server) WholeSeconds(run string) []result.Second {
-	r := s.known(run)
-	return contained(s, r, r.wholeSeconds)
 }
 
 // Passed returns the entries of Series whose seconds all clients have sent. clients is their number. There
@@ -244,7 +228,7 @@ func (s *Server) of(uid string) *run {
 		}
 	}
 	r := newRun()
-	r.counters, r.whole.counters = s.counters, s.counters
+	r.counters = s.counters
 	s.runs[uid] = r
 	return r
 }

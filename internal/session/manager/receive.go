@@ -186,7 +186,7 @@ func (r *run) addSecond(n *numbered) error {
 	}
 	p.add(n.second, n.seconds)
 	if n.stage == sessionpb.Stage_STAGE_MEASUREMENT {
-		r.addMeasured(n.second, n.seconds)
+		r.series.add(n.second, n.seconds)
 	} else if r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
 		r.warmup.Add(n.second, n.seconds)
 	}

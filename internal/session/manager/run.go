@@ -34,7 +34,6 @@ type run struct {
 	metricsBytes int64
 	progress     map[sessionpb.Stage]*progress
 	series       series
-	whole        whole
 	warmup       steady.Seconds
 	usage        *usage            // of the server
 	backends     map[string]*usage // of the containers behind it, by name
@@ -85,7 +84,6 @@ func newRun() *run {
 		clients:  map[int]*participant{},
 		progress: map[sessionpb.Stage]*progress{},
 		series:   newSeries(),
-		whole:    newWhole(),
 		usage:    newUsage(0),
 		backends: map[string]*usage{},
 		node:     newNodeSamples(),
@@ -152,7 +150,6 @@ func (r *run) setUsageStart(at int64) {
 func (r *run) forget() {
 	r.mu.Lock()
 	r.forgotten = true
-	r.whole.drop()
 	r.mu.Unlock()
 	r.endAll(errForgotten)
 }

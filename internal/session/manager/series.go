@@ -29,11 +29,12 @@ type entry struct {
 	// ClientSecond has the histogram of the total. The distributions of the other phases stay encoded as sketches: with
 	// 600 entries, a few hundred bytes each are less than the dozens of kB that counts would take.
 	result.ClientSecond
-	// latency and times have the percentiles of the total, and of the phases, when there were counted requests and
-	// the phases were timed: they are costly, and most entries don't change any more when the series is
+	// latency and times have the percentiles of the total, and of the phases, sketch the distribution of the total, when
+	// there were counted requests and the phases were timed: they are costly, and most entries don't change any more when the series is
 	// read again.
 	latency result.Second
 	times   result.PhaseTimes
+	sketch  result.Sketch // of the total
 	counted int64
 	timed   result.PhaseTimes
 }
@@ -108,10 +109,11 @@ func (e *entry) second() (second result.Second) {
 		times.SetSketched(&e.Sketches)
 		e.latency.SetCounts(e.Counts, times)
 		e.latency.SetLatency(e.total())
-		e.times = *e.latency.Phases
+		e.times, e.sketch = *e.latency.Phases, e.total().Sketch()
 	}
 	second.SetCounts(e.Counts, e.times)
 	second.P50, second.P90, second.P99, second.Max = e.latency.P50, e.latency.P90, e.latency.P99, e.latency.Max
+	second.Sketch = e.sketch
 	return second
 }
 
@@ -169,11 +171,7 @@ func (r *run) passedSeconds(clients int) []result.Second {
 func (r *run) seconds() []result.Second {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.withTarget(r.series.seconds())
-}
-
-// withTarget adds the target's metrics to seconds. r.mu must be held.
-func (r *run) withTarget(all []result.Second) []result.Second {
+	all := r.series.seconds()
 	for i := range all {
 		s := &all[i]
 		r.setTarget(s, s.Second, s.Second+s.Seconds)

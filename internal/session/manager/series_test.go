@@ -51,7 +51,7 @@ func TestSeriesIsThatOfAllSamplesPooled(t *testing.T) {
 			one := result.Second{
 				Second: key * test.width, Seconds: test.width, ClientCPU: 11 * n,
 				ClientThrottled: 2 * n, ClientSchedulingLatencyP99: last + 5, ClientGCPauseMax: 3 * last,
-				P50: h.Percentile(50), P90: h.Percentile(90), P99: h.Percentile(99), Max: h.Max(),
+				P50: h.Percentile(50), P90: h.Percentile(90), P99: h.Percentile(99), Max: h.Max(), Sketch: h.Sketch(),
 			}
 			counts := result.Counts{Requests: 6 * n, BytesReceived: 100 * n, Errors: result.ErrorCounts{result.ErrorTimeout: n}}
 			one.SetCounts(counts, result.PhaseTimes{result.Waiting: {Count: 5 * n, Sum: 50 * n, Max: last + 1}})

@@ -158,7 +158,7 @@ func TestRun(t *testing.T) {
 		if c := series[i].Counts; c == nil || c.Requests != series[i].Requests || c.BytesReceived != series[i].BytesReceived {
 			t.Errorf("second %d: counts %+v", i, c)
 		}
-		series[i].Server, series[i].Counts, series[i].Phases = nil, nil, nil
+		series[i].Server, series[i].Counts, series[i].Phases, series[i].Sketch = nil, nil, nil, nil
 	}
 	if diff := cmp.Diff([]result.Second{
 		{Second: 0, Seconds: 1, Requests: 3, P50: 2000, P90: 4001, P99: 4001, Max: 4000, BytesReceived: 300, ClientCPU: 2000, ServerCPU: 500_000, ServerResident: 1001},

@@ -22,25 +22,10 @@ type Statistics struct {
 	DuplicateSeconds, StaleSeconds uint64
 }
 
-// counters only grow, but for whole. One whose sessions aren't a server's is nil, and counts nothing.
+// counters only grow. One whose sessions aren't a server's is nil, and counts nothing.
 type counters struct {
 	ended             [codes.Unauthenticated + 1]atomic.Uint64
 	duplicates, stale atomic.Uint64
-	// whole is about how many bytes the whole series of all runs take.
-	whole atomic.Int64
-}
-
-func (c *counters) addWholeBytes(n int64) {
-	if c != nil {
-		c.whole.Add(n)
-	}
-}
-
-func (c *counters) wholeBytes() int64 {
-	if c == nil {
-		return 0
-	}
-	return c.whole.Load()
 }
 
 // Statistics returns the statistics of all runs.

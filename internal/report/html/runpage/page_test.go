@@ -35,7 +35,7 @@ var update = flag.Bool("update", false, "write the golden files")
 var results = map[string]func() *result.Result{
 	"tomcat": reporttest.Tomcat, "failing": reporttest.Failing, "nothing": reporttest.Nothing, "forwarding": reporttest.Forwarding,
 	"standalone": reporttest.Standalone, "open": reporttest.Opened, "stages": reporttest.Staged, "pages": reporttest.Paged,
-	"measured": func() *result.Result { return reporttest.Measured(2, 22) }, "whole": func() *result.Result { return reporttest.Whole(2, 22) }, "script": scripted,
+	"measured": func() *result.Result { return reporttest.Measured(2, 22) }, "full": func() *result.Result { return reporttest.Full(2, 22) }, "script": scripted,
 }
 
 // scripted returns a result of a k6 script.
@@ -133,9 +133,9 @@ func TestWordsOfPages(t *testing.T) {
 func TestPictures(t *testing.T) {
 	want := map[string]string{
 		"tomcat": "percentiles phases", "failing": "percentiles phases", "nothing": "", "standalone": "percentiles phases", "open": "arrivals percentiles phases",
-		"forwarding": "cpu errors latency percentiles phases throughput", "measured": "cpu errors latency percentiles phases throughput", "script": "cpu errors latency percentiles phases throughput", "stages": "levels percentiles phases", "pages": "levels percentiles phases", "whole": "cpu errors heatmap latency percentiles phases throughput",
+		"forwarding": "cpu errors latency percentiles phases throughput", "measured": "cpu errors latency percentiles phases throughput", "script": "cpu errors latency percentiles phases throughput", "stages": "levels percentiles phases", "pages": "levels percentiles phases", "full": "cpu errors heatmap latency percentiles phases throughput",
 	}
-	drawn := map[string]bool{"tomcat.phases": true, "failing.percentiles": true, "open.arrivals": true, "measured.latency": true, "whole.heatmap": true, "measured.errors": true, "stages.levels": true, "forwarding.cpu": true}
+	drawn := map[string]bool{"tomcat.phases": true, "failing.percentiles": true, "open.arrivals": true, "measured.latency": true, "full.heatmap": true, "measured.errors": true, "stages.levels": true, "forwarding.cpu": true}
 	for name, of := range results {
 		t.Run(name, func(t *testing.T) {
 			var have []string
