@@ -1,84 +1,91 @@
 package initialize
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/config/samples"
 )
 
-// TestAnswersAreScalars checks that no answer can add a field, a comment or a document to the manifest.
-func TestAnswersAreScalars(t *testing.T) {
-	for _, hostile := range []string{
-		"a: b", "x\nspec: {}", "x # y", "---\nkind: Secret", "*a", "&a b", "{{ .x }}", "yes", "0x1F", "1e3", "null", "~", "'", "\"", "", " x ",
-		"\t", "\u2028kind: x", "!!binary x", "|\n x", "- a", "? a", "%TAG", "\x00", "\x1b[31m",
-	} {
-		o := Options{
-			Kind: "Benchmark", Name: hostile, Server: "tomcat", Image: hostile, Path: "/" + hostile, Load: "closed", Connections: 1, Seconds: 1, Clients: 1,
-			Against: "z" + hostile,
+// object returns the object of Assay in a manifest.
+func object(t *testing.T, manifest string) *unstructured.Unstructured {
+	t.Helper()
+	for _, document := range strings.Split(manifest, "\n---\n") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict([]byte(document), &o.Object); err != nil {
+			t.Fatalf("%v\n%s", err, manifest)
 		}
-		data, err := Manifest(&o)
+		if strings.HasPrefix(o.GetKind(), "Benchmark") {
+			return o
+		}
+	}
+	t.Fatalf("no object of Assay in\n%s", manifest)
+	return nil
+}
+
+func imageOf(o *unstructured.Unstructured) string {
+	for _, path := range [][]string{{"spec", "target", "image"}, {"spec", "template", "spec", "target", "image"}} {
+		if image, has, _ := unstructured.NestedString(o.Object, path...); has {
+			return image
+		}
+	}
+	return ""
+}
+
+// TestSamples checks that each sample gets name and image and nothing else changes, and that it is as it was without them.
+func TestSamples(t *testing.T) {
+	for _, sample := range samples.Names() {
+		before, _ := samples.Read(sample)
+		if same, err := Manifest(sample, "", ""); err != nil || same != before {
+			t.Errorf("%s without flags: %v\n%s", sample, err, same)
+		}
+		manifest, err := Manifest(sample, "shop", "registry.example.org/shop:1.4")
+		if err != nil {
+			t.Fatal(sample, err)
+		}
+		o, was := object(t, manifest), object(t, before)
+		if o.GetName() != "shop" || imageOf(o) != "registry.example.org/shop:1.4" {
+			t.Errorf("%s: name %s, image %s", sample, o.GetName(), imageOf(o))
+		}
+		changed := strings.Replace(strings.Replace(before, "\nmetadata:\n  name: "+was.GetName()+"\n", "\nmetadata:\n  name: shop\n", 1), "image: "+imageOf(was), "image: registry.example.org/shop:1.4", 1)
+		if manifest != changed {
+			t.Errorf("%s: more was changed:\n%s", sample, manifest)
+		}
+	}
+}
+
+// TestImagesAreScalars checks that no image can add a field, a comment or a document to the manifest.
+func TestImagesAreScalars(t *testing.T) {
+	for _, hostile := range []string{
+		"a: b", "x\nspec: {}", "x # y", "---\nkind: Secret", "*a", "&a b", "{{ .x }}", "yes", "0x1F", "1e3", "null", "~", "'", "\"", " x ",
+		"\t", "\u2028kind: x", "!!binary x", "|\n x", "- a", "? a", "%TAG", "\x00", "\x1b[31m", "x\n", "x\r\ny", "$1", "é", "\U0001F600",
+	} {
+		manifest, err := Manifest(defaultSample, "", hostile)
 		if err != nil {
 			t.Fatalf("%q: %v", hostile, err)
 		}
-		var b v1alpha1.Benchmark
-		if err := yaml.UnmarshalStrict(data, &b); err != nil {
-			t.Fatalf("%q: %v\n%s", hostile, err, data)
-		}
-		template := b.Spec.Template.Spec
-		got := []string{b.Name, template.Target.Image, template.Load.Requests[0].Path, b.Spec.Comparison.Baseline.Cell["image"], b.Kind}
-		for i, want := range []string{hostile, hostile, "/" + hostile, "z" + hostile, "Benchmark"} {
-			if got[i] != want {
-				t.Errorf("answer %d: %q, want %q", i, got[i], want)
-			}
+		if got := imageOf(object(t, manifest)); got != hostile {
+			t.Errorf("%q became %q", hostile, got)
 		}
 	}
 }
 
 func TestFlags(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "run.yaml")
 	for arguments, want := range map[string]string{
-		"--file " + file:    "",
-		"-f " + file:        "",
-		"--kind Secret":     "kind must be one of",
-		"--name A":          "name: ",
-		"--server external": "url must begin with",
-		"--server external --url http://x --port 1": "--port has no effect",
-		"--rate 5":                               "--rate has no effect",
-		"--against x":                            "--against has no effect",
-		"--kind Benchmark --image x --against x": "another image",
-		"--connections 0":                        "connections must be at least 1",
-		"surplus":                                "unknown command",
+		"": "", "open": "", "benchmarks/images --name a --image b": "",
+		"nowhere": `unknown sample "nowhere": use one of generic, open,`, "../samples": "unknown sample", "kustomization --name x": "unknown sample",
+		"--name A": `--name "A": `, "generic open": "at most 1 arg", "--name": "needs an argument",
 	} {
 		cmd := NewCommand(genericiooptions.NewTestIOStreamsDiscard())
 		cmd.SetArgs(strings.Fields(arguments))
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
-		if want == "" {
-			if err := os.RemoveAll(file); err != nil {
-				t.Fatal(err)
-			}
-		}
 		err := cmd.Execute()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", arguments, err, want)
 		}
-	}
-	cmd := NewCommand(genericiooptions.NewTestIOStreamsDiscard())
-	cmd.SetArgs([]string{"-f", file})
-	before, err := os.ReadFile(file) //nolint:gosec // the test's own
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Execute(); err == nil {
-		t.Error("a file was overwritten")
-	}
-	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) { //nolint:gosec // the test's own
-		t.Errorf("the file was changed: %v", err)
 	}
 }
