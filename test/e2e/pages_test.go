@@ -111,7 +111,7 @@ func (p *pages) get(t *testing.T, path string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-var secondsOfWindow = regexp.MustCompile(`Figures are of the seconds from \w+ to \w+`)
+var secondsOfWindow = regexp.MustCompile(`Metrics are of the seconds from \w+ to \w+`)
 
 // follow reads the events of a run's page until the report is there. It returns the windows of the measurement that the page had.
 func (p *pages) follow(t *testing.T, path string) []string {
@@ -133,7 +133,7 @@ func (p *pages) follow(t *testing.T, path string) []string {
 		if err := json.Unmarshal([]byte(data), &event); err != nil {
 			t.Fatal(err)
 		}
-		if window := secondsOfWindow.FindString(event.Parts["figures"]); window != "" && !slices.Contains(windows, window) {
+		if window := secondsOfWindow.FindString(event.Parts["metrics"]); window != "" && !slices.Contains(windows, window) {
 			windows = append(windows, window)
 		}
 		if event.Reload {

@@ -55,7 +55,7 @@ func noRound(b *v1alpha1.Benchmark) string {
 	return fmt.Sprintf("no round yet: %s: %s", state.Reason, state.Message)
 }
 
-// Round returns all figures of a round from its artifact. The error is a LostError if the artifact is missing or
+// Round returns all metrics of a round from its artifact. The error is a LostError if the artifact is missing or
 // isn't the round's.
 func (c *Cluster) Round(ctx context.Context, b *v1alpha1.Benchmark, reference *v1alpha1.RoundReference) (*benchmark.Round, error) {
 	if reference.Artifact == nil {

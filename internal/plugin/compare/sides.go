@@ -56,7 +56,7 @@ func roundOf(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, er
 		side.Compared = r.Spec.Comparison.Metrics
 	}
 	if len(r.Omitted) > 0 {
-		side.Notes = append(side.Notes, fmt.Sprintf("%s: the artifact had no room for some figures of single runs.", side.Name))
+		side.Notes = append(side.Notes, fmt.Sprintf("%s: the artifact had no room for some metrics of single runs.", side.Name))
 	}
 	cells, err := benchmark.Cells(&r.Spec) // those of the artifact can't make specs
 	if err != nil {

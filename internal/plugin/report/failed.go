@@ -16,11 +16,11 @@ import (
 	"github.com/assay-dev/assay/internal/report/html"
 )
 
-// writeFailed writes the page of a run that has finished without a result: why, and how far it got. It has no figures of a measurement.
+// writeFailed writes the page of a run that has finished without a result: why, and how far it got. It has no metrics of a measurement.
 func writeFailed(run *v1alpha1.BenchmarkRun, out io.Writer) error {
 	d := &doc.Document{
 		Title: run.Namespace + "/" + run.Name, Verdict: doc.Verdict{Tone: doc.Bad, Text: "✕ FAILED: no result"},
-		Remarks: []string{"There are no figures of a failed run: neither its own nor partial ones. kubectl describe shows its last events."},
+		Remarks: []string{"There are no metrics of a failed run: neither its own nor partial ones. kubectl describe shows its last events."},
 	}
 	if state := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); state != nil {
 		d.Verdict.Text = "✕ FAILED: " + state.Reason

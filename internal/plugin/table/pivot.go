@@ -65,7 +65,7 @@ func (o *options) writePivot(ctx context.Context, c *cluster.Cluster, name strin
 		return err
 	}
 	if len(r.Estimates) == 0 {
-		return exit.Errorf(exit.Failed, "round %d of Benchmark %q has no figures of cells: %s: %s", r.Number, b.Name, r.Reason, r.Message)
+		return exit.Errorf(exit.Failed, "round %d of Benchmark %q has no metrics of cells: %s: %s", r.Number, b.Name, r.Reason, r.Message)
 	}
 	p, err := round.NewPivot(r, round.PivotOptions{
 		Axes: o.pivot.axes, Metric: v1alpha1.BenchmarkMetric(o.pivot.metric), PercentOf: o.pivot.percentOf,

@@ -103,7 +103,7 @@ type matrix struct {
 	Progress, Says string
 	Blocks         []int // numbers from 1
 	Cells          []matrixRow
-	// Interim has the figures of a round under way; nil if there are none, or if a report has them.
+	// Interim has the metrics of a round under way; nil if there are none, or if a report has them.
 	Interim *interim
 	Trials  []place
 }

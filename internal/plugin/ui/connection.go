@@ -31,7 +31,7 @@ func (s *store) notice(now time.Time) notice {
 	case apierrors.IsNotFound(err):
 		return notice{"No Assay here", fmt.Sprintf("%s.", cluster.Explain(err))}
 	case err != nil && synced:
-		return notice{"Not connected", fmt.Sprintf("Not connected since %s; figures are of then. Runs go on. Trying again. (%s)", clock(since), err)}
+		return notice{"Not connected", fmt.Sprintf("Not connected since %s; metrics are of then. Runs go on. Trying again. (%s)", clock(since), err)}
 	case err != nil:
 		return notice{"Not connected", fmt.Sprintf("The API server can't be reached. Trying again. (%s)", err)}
 	case !synced && now.Sub(since) > slowTimeout:

@@ -25,12 +25,12 @@ type interim struct {
 // interimOf returns the dots of cells: runs are by cell and block, nil where there is none. It returns nil without a valid run.
 func interimOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.BenchmarkRun) *interim {
 	metric := decidingMetric(spec)
-	figures := make([][]float64, len(runs))
+	values := make([][]float64, len(runs))
 	low, high := math.Inf(1), math.Inf(-1)
 	for cell := range runs {
 		for _, run := range runs[cell] {
-			x := figureOf(run, metric)
-			figures[cell] = append(figures[cell], x)
+			x := valueOf(run, metric)
+			values[cell] = append(values[cell], x)
 			if !math.IsNaN(x) {
 				low, high = min(low, x), max(high, x)
 			}
@@ -42,14 +42,14 @@ func interimOf(spec *v1alpha1.BenchmarkSpec, names []string, runs [][]*v1alpha1.
 	x := plot.Range(low, high)
 	s := &interim{Title: round.MetricTitle(metric), From: x.Ticks[0].Label, To: x.Ticks[len(x.Ticks)-1].Label}
 	x.Ticks = nil
-	for cell := range figures {
-		s.Dots = append(s.Dots, drawDots(names[cell], figures[cell], inWholeBlocks(figures, cell), x))
+	for cell := range values {
+		s.Dots = append(s.Dots, drawDots(names[cell], values[cell], inWholeBlocks(values, cell), x))
 	}
 	return s
 }
 
-// drawDots draws the figures of a cell and the interval of their median over whole blocks, in gray.
-func drawDots(name string, figures, whole []float64, x plot.Scale) template.HTML {
+// drawDots draws the values of a cell and the interval of their median over whole blocks, in gray.
+func drawDots(name string, values, whole []float64, x plot.Scale) template.HTML {
 	row, text, n := plot.Row{}, "", 0
 	if len(whole) > 0 {
 		const alpha = 0.05
@@ -60,19 +60,19 @@ func drawDots(name string, figures, whole []float64, x plot.Scale) template.HTML
 			text = fmt.Sprintf(", 95%% interval of the median so far %s to %s", number.Significant(i.Low), number.Significant(i.High))
 		}
 	}
-	for _, figure := range figures {
-		if !math.IsNaN(figure) {
-			row.Marks = append(row.Marks, plot.Dot{At: plot.Point{X: figure, Y: plot.Middle}, Color: plot.Ink, Hollow: true, Tip: number.Significant(figure)})
+	for _, value := range values {
+		if !math.IsNaN(value) {
+			row.Marks = append(row.Marks, plot.Dot{At: plot.Point{X: value, Y: plot.Middle}, Color: plot.Ink, Hollow: true, Tip: number.Significant(value)})
 			n++
 		}
 	}
 	return plot.Of(name, fmt.Sprintf("%d valid runs so far%s.", n, text), plot.Plot{X: x, Rows: []plot.Row{row}}).HTML()
 }
 
-// inWholeBlocks returns the figures of a cell in the blocks in which every cell has one.
-func inWholeBlocks(figures [][]float64, cell int) (whole []float64) {
-	for block, x := range figures[cell] {
-		if !slices.ContainsFunc(figures, func(of []float64) bool { return math.IsNaN(of[block]) }) {
+// inWholeBlocks returns the values of a cell in the blocks in which every cell has one.
+func inWholeBlocks(values [][]float64, cell int) (whole []float64) {
+	for block, x := range values[cell] {
+		if !slices.ContainsFunc(values, func(of []float64) bool { return math.IsNaN(of[block]) }) {
 			whole = append(whole, x)
 		}
 	}
@@ -92,8 +92,8 @@ func decidingMetric(spec *v1alpha1.BenchmarkSpec) v1alpha1.BenchmarkMetric {
 	return "RequestsPerSecond"
 }
 
-// figureOf returns the figure of a valid run in the unit of the metric's title, NaN for other runs.
-func figureOf(run *v1alpha1.BenchmarkRun, metric v1alpha1.BenchmarkMetric) float64 {
+// valueOf returns the value of a valid run in the unit of the metric's title, NaN for other runs.
+func valueOf(run *v1alpha1.BenchmarkRun, metric v1alpha1.BenchmarkMetric) float64 {
 	if run == nil || !finished(run) || run.Status.Result == nil || run.Status.Verdict == v1alpha1.VerdictInvalid || run.Status.Verdict == v1alpha1.VerdictError {
 		return math.NaN()
 	}

@@ -127,7 +127,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 	return r
 }
 
-// set sets the figures of a result.
+// set sets the metrics of a result.
 func (r *row) set(s *v1alpha1.ResultStatus) {
 	r.Rate = rateOf(s.RequestsPerSecond)
 	if l := s.Latency; l != nil && l.Total != nil && l.Total.P99Microseconds != nil {

@@ -38,19 +38,19 @@ func TestLive(t *testing.T) {
 		}
 	}
 	put(0, 800)
-	page.has("figures", "<dd>400</dd>")
-	for id, text := range map[string]string{"plots": "p99 93.8", "figures": "Figures are of the seconds from 0s to 2s."} {
+	page.has("metrics", "<dd>400</dd>")
+	for id, text := range map[string]string{"plots": "p99 93.8", "metrics": "Metrics are of the seconds from 0s to 2s."} {
 		if !strings.Contains(page.parts[id], text) {
 			t.Errorf("part %s lacks %q: %s", id, text, page.parts[id])
 		}
 	}
 	for _, want := range []string{"5.52", "93.8", "<dd>53", "<dd>25", "p99 service time"} {
-		if !strings.Contains(page.parts["figures"], want) {
-			t.Errorf("no %q in %s", want, page.parts["figures"])
+		if !strings.Contains(page.parts["metrics"], want) {
+			t.Errorf("no %q in %s", want, page.parts["metrics"])
 		}
 	}
 	put(2, 1200)
-	page.has("figures", "<dd>600</dd>")
+	page.has("metrics", "<dd>600</dd>")
 	again := s.events("/runs/shop/demo/events")
 	again.has("plots", "requests/s 600")
 	if got := s.server.windows.get("uid-demo"); len(got) != 2 || got[0].Second != 0 || got[1].Second != 2 {
@@ -101,7 +101,7 @@ func TestWindows(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	run := newRun("demo")
 	v := newLiveView(run)
-	if p := v.page(run, nil); len(p.Plots) != 0 || len(p.Figures) != 3 || p.Percent != "10%" || p.Of != "" {
+	if p := v.page(run, nil); len(p.Plots) != 0 || len(p.Metrics) != 3 || p.Percent != "10%" || p.Of != "" {
 		t.Errorf("without a window: %+v", p)
 	}
 	run.Status.Progress.Window = &v1alpha1.ProgressWindow{Second: ptr.To(int64(10)), Seconds: ptr.To(int64(2)), Requests: ptr.To(int64(8))}
@@ -111,8 +111,8 @@ func TestUnknown(t *testing.T) {
 	}
 	p := v.page(run, []result.Second{s})
 	for i, want := range []string{"4.00", none, none, none, none} {
-		if p.Figures[i].Value != want {
-			t.Errorf("%+v, want %s", p.Figures[i], want)
+		if p.Metrics[i].Value != want {
+			t.Errorf("%+v, want %s", p.Metrics[i], want)
 		}
 	}
 	if p.Late != "10s" {

@@ -58,9 +58,9 @@ func cpuMillis(r *v1alpha1.Resources) int64 {
 // livePage is what a page shows of a run under way.
 type livePage struct {
 	Measuring bool
-	// Figures are those of the last window or, before the first one, those of the state so far. Of says which seconds the
+	// Metrics are those of the last window or, before the first one, those of the state so far. Of says which seconds the
 	// window has.
-	Figures []figure
+	Metrics []metric
 	Of      string
 	Plots   []template.HTML
 	// Late is the second from which on there are points, if that isn't the first one; else empty.
@@ -69,8 +69,8 @@ type livePage struct {
 	Percent, Remaining string
 }
 
-// figure is a number with what it is.
-type figure struct{ Label, Value, Unit string }
+// metric is a number with what it is.
+type metric struct{ Label, Value, Unit string }
 
 // page returns what to show of a run whose measurement has had some windows.
 func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *livePage {
@@ -86,7 +86,7 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *liveP
 		p.Remaining = "About " + span(time.Duration(*progress.RemainingSeconds)*time.Second) + " left"
 	}
 	if progress.Requests != nil { // a foreign tool reports nothing until it ends
-		p.Figures = []figure{
+		p.Metrics = []metric{
 			{"requests/s", rateOf(progress.RequestsPerSecond), ""},
 			{"requests", number.Count(*progress.Requests), ""},
 			{"failed", number.Share(ptr.Deref(progress.Errors, 0), *progress.Requests), ""},
@@ -100,8 +100,8 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *liveP
 	}
 	if len(seen) > 0 {
 		last := &seen[len(seen)-1]
-		p.Figures = figuresOf(last, progress, &v.declared)
-		p.Of = fmt.Sprintf("Figures are of the seconds from %s to %s", span(time.Duration(last.Second)*time.Second), span(time.Duration(last.Second+last.Seconds)*time.Second))
+		p.Metrics = metricsOf(last, progress, &v.declared)
+		p.Of = fmt.Sprintf("Metrics are of the seconds from %s to %s", span(time.Duration(last.Second)*time.Second), span(time.Duration(last.Second+last.Seconds)*time.Second))
 		if first := seen[0].Second; first > 0 {
 			p.Late = span(time.Duration(first) * time.Second)
 		}
@@ -128,7 +128,7 @@ func (v *liveView) timeline(seen []result.Second, errors int64) *chart.Timeline 
 	if l := t.Panel(chart.PanelErrors); l.Empty != "" {
 		l.Empty = number.Count(errors) + " so far"
 	}
-	for i := range t.Panels { // a window has two of the four figures of latency
+	for i := range t.Panels { // a window has two of the four metrics of latency
 		t.Panels[i].Lines = slices.DeleteFunc(t.Panels[i].Lines, func(l chart.Line) bool { return !slices.ContainsFunc(l.Values, known) })
 	}
 	return t
@@ -155,8 +155,8 @@ func (v *liveView) draw(t *chart.Timeline) (all []template.HTML) {
 	return all
 }
 
-// figuresOf returns the figures of a window, and the share of all requests so far that failed.
-func figuresOf(s *result.Second, progress *v1alpha1.Progress, declared *result.Result) []figure {
+// metricsOf returns the metrics of a window, and the share of all requests so far that failed.
+func metricsOf(s *result.Second, progress *v1alpha1.Progress, declared *result.Result) []metric {
 	latency := func(microseconds int64) string {
 		if microseconds == result.Unknown {
 			return none
@@ -170,7 +170,7 @@ func figuresOf(s *result.Second, progress *v1alpha1.Progress, declared *result.R
 		return number.Count(microseconds / (10 * s.Seconds * limitMillis))
 	}
 	limits, name, requests := &declared.Environment, report.LatencyName(declared.Run.Load), ptr.Deref(progress.Requests, 0)
-	return []figure{
+	return []metric{
 		{"requests/s", number.Significant(float64(s.Requests) / float64(s.Seconds)), ""},
 		{"p50 " + name, latency(s.P50), "ms"},
 		{"p99 " + name, latency(s.P99), "ms"},

@@ -191,7 +191,7 @@ func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		s.windows.see(current)
 		parts, p := s.noticePart(s.runs), view.page(current, s.windows.get(uid))
-		for name, data := range map[string]any{"head": headOf(current), "figures": p, "plots": p} {
+		for name, data := range map[string]any{"head": headOf(current), "metrics": p, "plots": p} {
 			html, err := execute(name, data)
 			if err != nil {
 				html = []byte(err.Error())

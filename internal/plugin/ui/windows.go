@@ -65,7 +65,7 @@ func (w *windows) get(uid types.UID) []result.Second {
 	return slices.Clone(w.of[uid])
 }
 
-// windowOf returns the window of a run's status. Figures that it doesn't have are unknown.
+// windowOf returns the window of a run's status. Metrics that it doesn't have are unknown.
 func windowOf(run *v1alpha1.BenchmarkRun) (s result.Second, ok bool) {
 	if run.Status.Progress == nil || run.Status.Progress.Window == nil {
 		return s, false

@@ -92,7 +92,7 @@ type view struct {
 	state string
 	// percent is the progress within the state, or -1 if there is none.
 	percent int32
-	// details holds figures, or the message of the state if there are none.
+	// details holds metrics, or the message of the state if there are none.
 	details string
 }
 
@@ -104,7 +104,7 @@ func viewOfRun(run *v1alpha1.BenchmarkRun) view {
 	v := view{state: printable.Text(condition.Reason), percent: -1}
 	if p := run.Status.Progress; p != nil && p.Percent != nil && string(p.State) == condition.Reason {
 		v.percent = *p.Percent
-		v.details = figures(p)
+		v.details = metrics(p)
 	}
 	if v.details == "" {
 		v.details = withoutRetry(condition.Message)
@@ -127,7 +127,7 @@ func withoutRetry(message string) string {
 	return printable.Text(strings.TrimSpace(message))
 }
 
-func figures(p *v1alpha1.Progress) string {
+func metrics(p *v1alpha1.Progress) string {
 	var parts []string
 	if p.RequestsPerSecond != "" {
 		parts = append(parts, printable.Text(p.RequestsPerSecond)+" requests/s")

@@ -86,7 +86,7 @@ func (v *verdict) judge(run *v1alpha1.BenchmarkRun, condition, good, bad string)
 	return c.Status
 }
 
-// summary returns the main figures of a result as text that follows "succeeded".
+// summary returns the main metrics of a result as text that follows "succeeded".
 func summary(r *v1alpha1.ResultStatus) string {
 	if r == nil {
 		return ""

@@ -67,7 +67,7 @@ function follow() {
     since = since || new Date();
     const line = byId("offline");
     line.hidden = false;
-    line.textContent = "Not connected since " + since.toLocaleTimeString() + "; figures are of then. Runs go on. Trying again.";
+    line.textContent = "Not connected since " + since.toLocaleTimeString() + "; metrics are of then. Runs go on. Trying again.";
     if (source.readyState !== EventSource.CLOSED) return;
     // The login may have ended: what is in front of the pages then refuses them, or sends the browser to where one logs in.
     fetch(location.href, { method: "HEAD", redirect: "manual" })

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestFigures checks digits and durations.
-func TestFigures(t *testing.T) {
+// TestNumbers checks digits and durations.
+func TestNumbers(t *testing.T) {
 	for got, want := range map[string]string{
 		rateOf("4510.25"): "4,510", rateOf("x"): none,
 		span(12 * time.Second): "12s", span(185 * time.Second): "3:05", span(7385 * time.Second): "2:03:05",

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/number"
 )
 
-// none stands for a figure that isn't there.
+// none stands for a metric that isn't there.
 const none = "-"
 
 // rateOf returns a rate of the API with three significant digits.
