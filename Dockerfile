@@ -5,7 +5,7 @@
 #   docker build --target assay-load -t assay-load .
 # `make images` builds them without one, and `make test-dockerfile` checks that they hold the same.
 
-# Another image with Go's toolchain, where this one can't be pulled.
+# Another image with Go's toolchain, where this one can't be pulled. A release needs its digest: make pin-base-image.
 ARG GO_IMAGE=golang:1.26
 
 # The programs are cross-compiled: this stage runs on the builder's platform.

@@ -12,6 +12,10 @@ if [[ $have != "$version" ]]; then
   echo "release-check: the tree has version $have, not $version. Run make set-version VERSION=$version, and commit what it changes." >&2
   exit 1
 fi
+if ! grep -q '^ARG GO_IMAGE=.*@sha256:[0-9a-f]\{64\}$' Dockerfile; then
+  echo "release-check: the Dockerfile names its base image by a tag only. Run make pin-base-image, and commit what it changes." >&2
+  exit 1
+fi
 mkdir -p bin
 # The section ends at the next one, or at the links at the end of the file.
 awk -v heading="## [$version]" '

@@ -76,10 +76,10 @@ quietly cosign verify "${verify[@]}" "$registry/charts/assay@$(crane digest "$re
 [[ $(helm show chart "$dir/assay-$version.tgz" | awk '/^(version|appVersion):/ {print $2}' | tr -d '"' | sort -u) == "$version" ]] ||
   fail "the chart has another version"
 # images prints the images that manifests name, and passes on as arguments of the manager.
-images() { grep -oE 'ghcr\.io/assay-dev/[a-z-]+:[^" ]+' "$1" | sort -u; }
+images() { grep -oE 'ghcr\.io/assay-dev/[a-z-]+[:@][^" ]+' "$1" | sort -u; }
 helm template assay "$dir/assay-$version.tgz" --namespace assay-system >"$dir/template.yaml"
 for manifests in "$dir/template.yaml" "$release/install.yaml"; do
-  [[ $(images "$manifests") == "$(cut -d@ -f1 "$release/images.txt" | sort)" ]] || fail "$manifests names other images: $(images "$manifests")"
+  [[ $(images "$manifests") == "$(sed "s/:$version@/@/" "$release/images.txt" | sort)" ]] || fail "$manifests names other images: $(images "$manifests")"
 done
 checked "chart and install.yaml: version $version, and the images of this release"
 

@@ -29,6 +29,11 @@ set-version: ## Set the version of the tree, in chart, manifests and docs: make 
 	@hack/helm-sync.sh
 	@$(MAKE) build-installer
 
+.PHONY: pin-base-image
+pin-base-image: ## Pin the base image of the Dockerfile to its digest; needs the registry
+	@hack/tools/build.sh crane
+	@hack/release/pin-base.sh
+
 .PHONY: release-check
 release-check: ## Fail unless the tree is ready for a tag: make release-check VERSION=0.2.0
 	@hack/release/check.sh $(patsubst v%,%,$(VERSION))
@@ -85,7 +90,8 @@ release-plugin: # Write archives of the plugin
 	  esac; \
 	done
 
-# Chart and manifests are staged, so that they have the release's version whatever that of the tree is.
+# Chart and manifests are staged, so that they have the release's version whatever that of the tree is, and the digests of
+# the images that were built before.
 .PHONY: release-chart
 release-chart: release-stage # Package the chart
 	@SOURCE_DATE_EPOCH=$(RELEASE_EPOCH) helm package $(RELEASE_WORK)/stage/charts/assay --destination $(RELEASE) >/dev/null
@@ -100,6 +106,7 @@ release-stage:
 	@rm -rf $(RELEASE_WORK)/stage && mkdir -p $(RELEASE_WORK)/stage/charts
 	@cp -r charts/assay $(RELEASE_WORK)/stage/charts/ && cp -r config $(RELEASE_WORK)/stage/
 	@hack/release/set-version.sh $(VERSION) $(RELEASE_WORK)/stage
+	@hack/release/pin.sh $(RELEASE)/images.txt $(RELEASE_WORK)/stage
 
 .PHONY: release-publish
 release-publish: release-tools ## Push and sign what release-build has built; needs credentials for RELEASE_REGISTRY

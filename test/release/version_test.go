@@ -41,7 +41,7 @@ func attempt(t *testing.T, dir, script string, args ...string) (string, error) {
 func tree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"config", "charts", "docs/quickstart.md", "docs/install.md", "hack/release", "CHANGELOG.md"} {
+	for _, name := range []string{"config", "charts", "docs/quickstart.md", "docs/install.md", "hack/release", "CHANGELOG.md", "Dockerfile"} {
 		to := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			t.Fatal(err)
@@ -123,6 +123,16 @@ func TestReleaseCheck(t *testing.T) {
 	if text, err := attempt(t, dir, "check.sh", "7.9.0"); err == nil || !strings.Contains(text, "make set-version VERSION=7.9.0") {
 		t.Errorf("the tag of another version: %v, %s", err, text)
 	}
+	dockerfile := filepath.Join(dir, "Dockerfile")
+	if err := os.WriteFile(dockerfile, []byte("ARG GO_IMAGE=golang:1.26\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := attempt(t, dir, "check.sh", "7.8.9"); err == nil || !strings.Contains(text, "make pin-base-image") {
+		t.Errorf("a base image by its tag: %v, %s", err, text)
+	}
+	if err := os.WriteFile(dockerfile, []byte("ARG GO_IMAGE=golang:1.26@sha256:"+strings.Repeat("a", 64)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if text, err := attempt(t, dir, "check.sh", "7.8.9"); err == nil || !strings.Contains(text, `no section "## [7.8.9] - `) {
 		t.Errorf("a changelog without the version: %v, %s", err, text)
 	}
@@ -140,5 +150,28 @@ func TestReleaseCheck(t *testing.T) {
 	notes, err := os.ReadFile(filepath.Join(dir, "bin/release-notes.md"))
 	if err != nil || strings.TrimSpace(string(notes)) != "### Added\n\n- A thing." {
 		t.Errorf("release notes %q, %v", notes, err)
+	}
+}
+
+// TestImagesArePinned checks that a release's chart and manifests name its images by digest.
+func TestImagesArePinned(t *testing.T) {
+	dir := tree(t)
+	images := filepath.Join(dir, "images.txt")
+	assay, load := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
+	if err := os.WriteFile(images, []byte("ghcr.io/assay-dev/assay:7.8.9@"+assay+"\nghcr.io/assay-dev/assay-load:7.8.9@"+load+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "", "pin.sh", images, dir)
+	for name, want := range map[string]*regexp.Regexp{
+		"charts/assay/values.yaml":          regexp.MustCompile(`(?s)\n  assay:\n.{0,300}\n    digest: ` + assay + `\n  load:\n.{0,300}\n    digest: ` + load + `\n`),
+		"config/manager/kustomization.yaml": regexp.MustCompile(`- name: assay\n  newName: \S+\n  digest: ` + assay + `\n- name: assay-load\n  newName: \S+\n  digest: ` + load + `\n`),
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !want.Match(text) || bytes.Count(text, []byte("sha256:a")) != 1 || bytes.Count(text, []byte("sha256:b")) != 1 {
+			t.Errorf("%s:\n%s", name, text)
+		}
 	}
 }
