@@ -67,19 +67,19 @@ func (b block) phase(p result.Phase) result.Summary {
 	return result.Summary{Count: b.counts.Succeeded()}
 }
 
-// AB returns what ab would print for each client and, if there are several, for all merged; without a cluster, under the
+// ab returns what ab would print for each client and, if there are several, for all merged; without a cluster, under the
 // heading of the summary.
-func AB(r *result.Result) []doc.Section {
+func ab(r *result.Result) []doc.Section {
 	if r.Run.Standalone {
-		return []doc.Section{{Title: "Summary", Blocks: []doc.Block{Meaning(&r.Run), abLines(r, mergedBlock(r))}}}
+		return []doc.Section{{ID: "summary", Title: "Summary", Question: "What would ab have printed?", Blocks: []doc.Block{meaning(&r.Run), abLines(r, mergedBlock(r))}}}
 	}
 	var all []doc.Section
 	for i := range r.Clients {
 		c := &r.Clients[i]
-		all = append(all, doc.Section{Title: fmt.Sprintf("Client %d on %s", c.Index, cmp.Or(c.Node, "unknown")), Blocks: []doc.Block{abLines(r, clientBlock(r, c))}})
+		all = append(all, doc.Section{ID: "ab", Title: fmt.Sprintf("Client %d on %s", c.Index, cmp.Or(c.Node, "unknown")), Blocks: []doc.Block{abLines(r, clientBlock(r, c))}})
 	}
 	if len(r.Clients) != 1 {
-		all = append(all, doc.Section{Title: fmt.Sprintf("All %d clients merged", len(r.Clients)), Blocks: []doc.Block{abLines(r, mergedBlock(r))}})
+		all = append(all, doc.Section{ID: "ab", Title: fmt.Sprintf("All %d clients merged", len(r.Clients)), Blocks: []doc.Block{abLines(r, mergedBlock(r))}})
 	}
 	return all
 }
@@ -210,9 +210,9 @@ func writeFailures(w *ABLines, e result.ErrorCounts) {
 	}
 	var known, others []string
 	for k, n := range e {
-		label, ab := result.ErrorKind(k).Label()
+		label, ofAB := result.ErrorKind(k).Label()
 		switch text := fmt.Sprintf("%s: %d", label, n); {
-		case ab:
+		case ofAB:
 			known = append(known, text)
 		case n > 0:
 			others = append(others, text)

@@ -11,11 +11,11 @@ import (
 	"github.com/assay-dev/assay/internal/steady"
 )
 
-// Clients returns what each client used, and how close together they started; without a cluster, what a load generator
+// clients returns what each client used, and how close together they started; without a cluster, what a load generator
 // costs.
-func Clients(r *result.Result) doc.Section {
+func clients(r *result.Result) doc.Section {
 	if r.Run.Standalone {
-		s := doc.Section{Title: "Client"}
+		s := doc.Section{ID: "clients", Title: "Client", Question: "Was it the client?"}
 		for i := range r.Clients {
 			s.Add(ownUsage(r, &r.Clients[i]))
 		}
@@ -34,7 +34,7 @@ func Clients(r *result.Result) doc.Section {
 	var f facts
 	f.add("Start skew", "%s ms between clients", msText(r.StartSkewMicroseconds(), true))
 	addWarmup(&f, r.Warmup)
-	return doc.Section{Title: "Clients", Blocks: []doc.Block{
+	return doc.Section{ID: "clients", Title: "Clients", Question: "Was it the client?", Blocks: []doc.Block{
 		doc.Paragraph{fmt.Sprintf("CPU is in percent of each client's limit of %s CPUs.", CPUs(limit))}, doc.TableOf("Clients", r.Clients, fields...), f.block(),
 	}}
 }
@@ -94,10 +94,10 @@ var clientNodeColumns = []struct {
 	{"retransmitted", func(u *result.NodeUsage) (float64, int) { return float64(u.SegmentsRetransmitted), 0 }},
 }
 
-// AroundClients returns what happened around each client, if that is known of any.
-func AroundClients(r *result.Result) doc.Section {
+// aroundClients returns what happened around each client, if that is known of any.
+func aroundClients(r *result.Result) doc.Section {
 	if r.Run.Standalone {
-		s := doc.Section{Title: "Around the client"}
+		s := doc.Section{ID: "around-clients", Title: "Around the client", Question: "Who else used its CPUs?"}
 		for i := range r.Clients {
 			if around := r.Clients[i].NodeUsage; around != nil {
 				s.Add(aroundPod("The client's CPUs", around, ""))
@@ -119,7 +119,7 @@ func AroundClients(r *result.Result) doc.Section {
 			return "-"
 		}))
 	}
-	return doc.Section{Title: "Around the clients", Blocks: []doc.Block{
+	return doc.Section{ID: "around-clients", Title: "Around the clients", Question: "Who else used their CPUs?", Blocks: []doc.Block{
 		doc.Paragraph{"CPU times are in percent of those of each client's CPUs."}, doc.TableOf("Around the clients", r.Clients, fields...),
 	}}
 }

@@ -11,44 +11,34 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// LevelTables returns a row for each level of the load, and one for each step between levels: first what the clients
-// measured, then what the target used.
-func LevelTables(r *result.Result) []*doc.Table {
-	all := []*doc.Table{levelsTable(r)}
+// levels returns a row for each level of the load, and one for each step between levels, of what the clients measured and of what
+// the target used, and how requests failed.
+func levels(r *result.Result) doc.Section {
+	if len(r.Levels) == 0 {
+		return doc.Section{}
+	}
+	tables := []*doc.Table{levelsTable(r)}
 	if r.Run.UserConnections > 0 {
-		all = append(all, levelPagesTable(r))
+		tables = append(tables, levelPagesTable(r))
 	}
 	if steps := stepsOf(r); len(steps) > 0 {
-		all = append(all, partsTable("Requests completed during a step from one level to the next", r, steps))
+		tables = append(tables, partsTable("Requests completed during a step from one level to the next", r, steps))
 	}
-	return append(all, usageTable(r))
-}
-
-// LevelFailures returns how requests failed in each part of the load.
-func LevelFailures(r *result.Result) doc.Paragraph {
-	var lines doc.Paragraph
+	s := doc.Section{ID: "levels", Title: "Levels", Question: "How does it take more load?"}
+	for _, t := range append(tables, usageTable(r)) {
+		s.Add(doc.Group{Title: t.Caption + ".", Folded: true, Blocks: []doc.Block{t}})
+	}
+	var failures doc.Paragraph
 	for _, p := range allParts(r) {
 		var kinds []string
 		for k, n := range p.Errors.Occurred() {
 			kinds = append(kinds, fmt.Sprintf("%s %d", k, n))
 		}
 		if len(kinds) > 0 {
-			lines = append(lines, fmt.Sprintf("Failed at %s %s: %s", p.name(), UnitOfLoad(r), strings.Join(kinds, ", ")))
+			failures = append(failures, fmt.Sprintf("Failed at %s %s: %s", p.name(), UnitOfLoad(r), strings.Join(kinds, ", ")))
 		}
 	}
-	return lines
-}
-
-// levels returns the tables with their captions above them.
-func levels(r *result.Result) doc.Section {
-	if len(r.Levels) == 0 {
-		return doc.Section{}
-	}
-	s := doc.Section{Title: "Levels"}
-	for _, t := range LevelTables(r) {
-		s.Add(doc.Paragraph{t.Caption + "."}, t)
-	}
-	s.Add(LevelFailures(r))
+	s.Add(failures)
 	return s
 }
 
@@ -121,12 +111,12 @@ func usageTable(r *result.Result) *doc.Table {
 	return doc.TableOf("CPU is in percent of the limits; idle is the time of the CPUs that the target may use", allParts(r), fields...)
 }
 
-// BreakingPoints returns what ended the load early, if anything did, and a row for each breaking point.
-func BreakingPoints(r *result.Result) doc.Section {
+// breakingPoints returns what ended the load early, if anything did, and a row for each breaking point.
+func breakingPoints(r *result.Result) doc.Section {
 	if len(r.BreakingPoints) == 0 {
 		return doc.Section{}
 	}
-	s := doc.Section{Title: "Breaking points"}
+	s := doc.Section{ID: "breaking-points", Title: "Breaking points", Question: "Where does it break?"}
 	if e := r.Stop; e != nil {
 		s.Add(doc.Paragraph{fmt.Sprintf("The load was ended after %ds, as stopAt says: %s was %s (%s) at %d %s.", e.End, BreakingPointName(&e.BreakingPoint), e.Actual, e.Bound, e.Load(), UnitOfLoad(r))})
 	}

@@ -14,8 +14,8 @@ import (
 // sparkWidth is the largest number of characters of a row of figures over time.
 const sparkWidth = 48
 
-// mainFigures returns the five most important figures in a line.
-func mainFigures(r *result.Result) string {
+// mainMetrics returns the five most important metrics in a line.
+func mainMetrics(r *result.Result) string {
 	total := r.Merged.Latencies.Get(result.Total)
 	latency := func(of percentile.Percentile) string {
 		if total.Count() == 0 {
@@ -69,7 +69,7 @@ func overTime(r *result.Result) doc.Section {
 			return float64(s.ServerCPU) / float64(max(1, s.Seconds)) / 10 / float64(limit)
 		})
 	}
-	return doc.Section{Title: "Over time", Blocks: []doc.Block{f.block()}}
+	return doc.Section{ID: "time", Title: "Over time", Blocks: []doc.Block{f.block()}}
 }
 
 // sparkline returns a character for each figure, as high as the figure on a scale from 0 to the largest, with the least and the largest; empty without any.

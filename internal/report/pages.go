@@ -6,8 +6,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Pages returns what users who load pages had: the page times, and how many rounds they made.
-func Pages(r *result.Result) doc.Section {
+// pages returns what users who load pages had: the page times, and how many rounds they made.
+func pages(r *result.Result) doc.Section {
 	if r.Run.UserConnections == 0 {
 		return doc.Section{}
 	}
@@ -27,7 +27,7 @@ func Pages(r *result.Result) doc.Section {
 			f.add(m.name, "%.2f", value)
 		}
 	}
-	return doc.Section{Title: "Pages", Blocks: []doc.Block{
+	return doc.Section{ID: "pages", Title: "Pages", Question: "How long does a user wait for a page?", Blocks: []doc.Block{
 		f.block(), doc.Paragraph{"Page times are from the start of a page's first request to the end of its last, of pages all of whose requests succeeded."}, pagesTable(r),
 	}}
 }

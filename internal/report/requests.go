@@ -38,9 +38,9 @@ func listName(l *result.RequestList) string {
 	return fmt.Sprintf("%s of ConfigMap %s, key %s", text, cmp.Or(l.ConfigMap, "unknown"), cmp.Or(l.Key, "unknown"))
 }
 
-// Meaning returns what a latency is under the load, and how requests were chosen and authenticated if that is out of the
+// meaning returns what a latency is under the load, and how requests were chosen and authenticated if that is out of the
 // ordinary.
-func Meaning(run *result.Run) doc.Paragraph {
+func meaning(run *result.Run) doc.Paragraph {
 	var parts []string
 	switch {
 	case run.Sequential:

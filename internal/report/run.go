@@ -10,12 +10,7 @@ import (
 )
 
 // writeText writes the report of a run for a terminal.
-func writeText(w io.Writer, r *result.Result) error {
-	if r.Run.Standalone {
-		return doc.WriteText(w, standalone(r))
-	}
-	return doc.WriteText(w, ofRun(r))
-}
+func writeText(w io.Writer, r *result.Result) error { return doc.WriteText(w, Document(r)) }
 
 // ABDifferences describes how the blocks of AB differ from ab's own output.
 var ABDifferences = doc.Paragraph{
@@ -25,17 +20,21 @@ var ABDifferences = doc.Paragraph{
 	"merged histograms.",
 }
 
-// ofRun returns the verdict and a table with a row for each client, then what ab would print for each client and, if there
-// are several, for all merged, and at last what ab cannot know: the target, the usage of the clients and the environment.
-func ofRun(r *result.Result) *doc.Document {
+// Document returns the report of a run: the verdict and a table with a row for each client, then what ab would print for each
+// client and, if there are several, for all merged, and at last what ab cannot know: the target, the usage of the clients and the
+// environment. Pages have the same with plots.
+func Document(r *result.Result) *doc.Document {
+	if r.Run.Standalone {
+		return standalone(r)
+	}
 	d := &doc.Document{
 		Title: fmt.Sprintf("BenchmarkRun %s/%s", r.Run.Namespace, r.Run.Name), Subtitle: cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, "unknown"),
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
-	d.Add(thresholds(r), doc.Section{Blocks: []doc.Block{doc.Paragraph{mainFigures(r)}}}, Summary(r), overTime(r), Pages(r), levels(r), BreakingPoints(r))
-	d.Add(Script(r), Arrivals(r), doc.Section{Blocks: []doc.Block{ABDifferences}})
-	d.Add(AB(r)...)
-	d.Add(siege(r), target(r), AroundTarget(r), TLS(r), Clients(r), AroundClients(r), Environment(r, "unknown"))
+	d.Add(thresholds(r), doc.Section{ID: "metrics", Blocks: []doc.Block{doc.Paragraph{mainMetrics(r)}}}, summary(r), overTime(r), pages(r), levels(r), breakingPoints(r))
+	d.Add(script(r), arrivals(r), doc.Section{ID: "ab", Blocks: []doc.Block{ABDifferences}})
+	d.Add(ab(r)...)
+	d.Add(siege(r), target(r), aroundTarget(r), negotiated(r), clients(r), aroundClients(r), environment(r))
 	return d
 }
 
@@ -47,8 +46,8 @@ func standalone(r *result.Result) *doc.Document {
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
 	d.Add(thresholds(r))
-	d.Add(AB(r)...)
-	d.Add(siege(r), Script(r), levels(r), BreakingPoints(r), TLS(r), Clients(r), AroundClients(r))
+	d.Add(ab(r)...)
+	d.Add(siege(r), script(r), levels(r), breakingPoints(r), negotiated(r), clients(r), aroundClients(r))
 	return d
 }
 
@@ -60,15 +59,15 @@ func writeMarkdown(w io.Writer, r *result.Result) error {
 		Remarks: []string{cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, r.Environment.TargetAddress, "unknown")}, Findings: Findings(r),
 	}
 	cost := costOf(r)
-	summary := doc.Section{Title: "Summary", Blocks: []doc.Block{
+	s := doc.Section{Title: "Summary", Blocks: []doc.Block{
 		doc.Paragraph{"Latencies are " + latencyMeaning(&r.Run) + "."}, summaryTable(r),
 		doc.Paragraph{fmt.Sprintf("CPU per request: target %s, clients %s", costText(cost.Target, " µs", "unknown"), costText(cost.Clients, " µs", "unknown"))},
 	}}
 	if a := r.Arrivals; a != nil {
-		summary.Add(doc.Paragraph{fmt.Sprintf("Target rate %s requests/s, achieved %s requests/s, %d dropped",
+		s.Add(doc.Paragraph{fmt.Sprintf("Target rate %s requests/s, achieved %s requests/s, %d dropped",
 			decimals(a.TargetRatePerSecond(), 2), decimals(a.AchievedPerSecond(r.Merged.Dropped), 2), r.Merged.Dropped)})
 	}
-	d.Add(thresholds(r), summary)
+	d.Add(thresholds(r), s)
 	if len(r.Levels) > 0 {
 		d.Add(doc.Section{Title: "Levels", Blocks: []doc.Block{levelsTable(r)}})
 	}

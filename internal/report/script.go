@@ -8,8 +8,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Script returns k6's metrics, each in a line with the figures that its kind has.
-func Script(r *result.Result) doc.Section {
+// script returns k6's metrics, each in a line with the figures that its kind has.
+func script(r *result.Result) doc.Section {
 	s := r.Script
 	if s == nil {
 		return doc.Section{}
@@ -24,7 +24,7 @@ func Script(r *result.Result) doc.Section {
 		m := &s.Metrics[i]
 		metrics = append(metrics, fmt.Sprintf("%-*s  %s", min(width, 60), m.Name, m.Values()))
 	}
-	return doc.Section{Title: "Script", Blocks: []doc.Block{f, doc.Paragraph{"k6's metrics over all clients, setup() and teardown() included"}, metrics}}
+	return doc.Section{ID: "script", Title: "Script", Question: "What did the script measure?", Blocks: []doc.Block{f, doc.Paragraph{"k6's metrics over all clients, setup() and teardown() included"}, metrics}}
 }
 
 // ScriptFacts returns what a script did besides its metrics.

@@ -31,7 +31,7 @@ func siege(r *result.Result) doc.Section {
 	f.add("Failed transactions", "%d", c.Errors.Total())
 	f.add("Longest transaction", "%.6f secs", float64(times.Max)/1e6)
 	f.add("Shortest transaction", "%.6f secs", float64(times.Min)/1e6)
-	return doc.Section{Title: "In siege's terms", Blocks: []doc.Block{doc.Paragraph{
+	return doc.Section{ID: "siege", Title: "In siege's terms", Blocks: []doc.Block{doc.Paragraph{
 		"Terms, units and definitions are those of siege's manual, over all clients. A transaction is",
 		"a complete response, whatever its status. Times are of successful requests.",
 	}, f.block()}}

@@ -8,9 +8,9 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Summary returns what latencies mean, a row for each client and one for all together, and what a request cost.
-func Summary(r *result.Result) doc.Section {
-	return doc.Section{Title: "Summary", Blocks: []doc.Block{Meaning(&r.Run), summaryTable(r), cost(r)}}
+// summary returns what latencies mean, a row for each client and one for all together, and what a request cost.
+func summary(r *result.Result) doc.Section {
+	return doc.Section{ID: "summary", Title: "Summary", Question: "What did each client measure, and what does it mean?", Blocks: []doc.Block{meaning(&r.Run), summaryTable(r), cost(r)}}
 }
 
 // blocks returns the figures of each client, and of all together.
@@ -42,9 +42,9 @@ func percentileText(s result.Summary, p percentile.Percentile, exists bool) stri
 	return msText(s.Percentiles[p], exists && s.Percentiles[p] != result.Unknown)
 }
 
-// Arrivals returns how well an open load kept its rate and, next to the response times, which are measured from the
+// arrivals returns how well an open load kept its rate and, next to the response times, which are measured from the
 // intended start times, the service times.
-func Arrivals(r *result.Result) doc.Section {
+func arrivals(r *result.Result) doc.Section {
 	a, dropped := r.Arrivals, r.Merged.Dropped
 	if a == nil {
 		return doc.Section{}
@@ -64,7 +64,7 @@ func Arrivals(r *result.Result) doc.Section {
 		fields = append(fields, doc.Number(fmt.Sprintf("p%s ms", p), latency(func(h *result.Histogram) int64 { return h.Percentile(p.Percent()) })))
 	}
 	fields = append(fields, doc.Number("max ms", latency(func(h *result.Histogram) int64 { return h.Max() })))
-	return doc.Section{Title: "Arrivals", Blocks: []doc.Block{
+	return doc.Section{ID: "arrivals", Title: "Arrivals", Question: "Was the target rate met?", Blocks: []doc.Block{
 		doc.Paragraph{
 			fmt.Sprintf("Target rate: %s requests/s, %d total", decimals(a.TargetRatePerSecond(), 2), a.Due),
 			fmt.Sprintf("Achieved:    %s requests/s, %d dropped", decimals(a.AchievedPerSecond(dropped), 2), dropped),

@@ -9,42 +9,25 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Containers returns what each container of the target used during the measurement, the one that clients talk to first. The
-// groups have titles if there are several.
-func Containers(r *result.Result) (all []doc.Group) {
-	containers := r.Containers()
-	for i, c := range containers {
-		g := doc.Group{}
-		if len(containers) > 1 {
-			g.Title = cmp.Or(c.Name, "unknown") + ", behind it"
-			if i == 0 {
-				g.Title = cmp.Or(c.Name, "unknown") + ", clients talk to it"
-			}
-		}
-		g.Blocks = []doc.Block{container(&c, i == 0).block()} // the figures of the whole pod are with the server
-		all = append(all, g)
-	}
-	return all
-}
-
-// SharedLimit returns the limit that all containers of the target have together, if they have one.
-func SharedLimit(r *result.Result) doc.Facts {
-	var f facts
-	if shared := r.Environment.SharedCPULimit; shared > 0 {
-		f.add("Shared limit", "%s CPUs for all containers together", CPUs(shared))
-	}
-	return f.block()
-}
-
-// target returns what the containers of the target used, with their names if there are several.
+// target returns what the containers of the target used, with their names if there are several, the one that clients talk to first.
 func target(r *result.Result) doc.Section {
-	s := doc.Section{Title: "Target", Blocks: []doc.Block{SharedLimit(r)}}
-	for i, c := range r.Containers() {
+	s := doc.Section{ID: "target", Title: "Target", Question: "What did the server use?"}
+	if shared := r.Environment.SharedCPULimit; shared > 0 {
 		var f facts
-		if g := Containers(r)[i]; g.Title != "" {
-			f.add("Container", "%s", g.Title)
+		f.add("Shared limit", "%s CPUs for all containers together", CPUs(shared))
+		s.Add(f.block())
+	}
+	containers := r.Containers()
+	for i := range containers {
+		var f facts
+		if len(containers) > 1 {
+			place := "behind it"
+			if i == 0 {
+				place = "clients talk to it"
+			}
+			f.add("Container", "%s, %s", cmp.Or(containers[i].Name, "unknown"), place)
 		}
-		s.Add(append(f, container(&c, i == 0)...).block())
+		s.Add(append(f, container(&containers[i], i == 0)...).block()) // the usage of the full pod is with the server
 	}
 	return s
 }
@@ -85,16 +68,17 @@ func coresOf(c *result.Container) string {
 	return " (of the cores with CPUs " + c.Cores + ")"
 }
 
-// AroundTarget returns what happened around the target, if that is known.
-func AroundTarget(r *result.Result) doc.Section {
+// aroundTarget returns what happened around the target, if that is known.
+func aroundTarget(r *result.Result) doc.Section {
 	if r.NodeUsage == nil {
 		return doc.Section{}
 	}
-	return doc.Section{Title: "Around the target", Blocks: []doc.Block{aroundPod("The target's CPUs", r.NodeUsage, r.Environment.Governor)}}
+	return doc.Section{ID: "around-target", Title: "Around the target", Question: "Who else used its CPUs and its network?", Blocks: []doc.Block{aroundPod("The target's CPUs", r.NodeUsage, r.Environment.Governor)}}
 }
 
-// Environment returns the conditions under which the run was made, with the text unknown for those that are.
-func Environment(r *result.Result, unknown string) doc.Section {
+// environment returns the conditions under which the run was made.
+func environment(r *result.Result) doc.Section {
+	const unknown = "unknown"
 	e := r.Environment
 	var f facts
 	f.addTexts(unknown,
@@ -111,7 +95,7 @@ func Environment(r *result.Result, unknown string) doc.Section {
 		doc.Fact{Name: "Container runtime", Value: e.ContainerRuntime},
 		doc.Fact{Name: "Kubelet", Value: e.Kubelet},
 		doc.Fact{Name: "Assay", Value: e.Assay})
-	return doc.Section{Title: "Environment", Blocks: []doc.Block{f.block()}}
+	return doc.Section{ID: "environment", Title: "Environment", Question: "Under what conditions was it measured?", Blocks: []doc.Block{f.block()}}
 }
 
 func measuredAt(t time.Time) string {
@@ -137,8 +121,8 @@ func CipherBits(suite string) int {
 	return 0
 }
 
-// TLS returns what was negotiated with the target, and how many connections resumed a session.
-func TLS(r *result.Result) doc.Section {
+// negotiated returns what was negotiated with the target, and how many connections resumed a session.
+func negotiated(r *result.Result) doc.Section {
 	if !usedTLS(r) {
 		return doc.Section{}
 	}
@@ -161,5 +145,5 @@ func TLS(r *result.Result) doc.Section {
 	}
 	c := r.Merged.Counts
 	f.add("Sessions resumed", "by %d of %d connections", c.TLSResumed, c.Connections)
-	return doc.Section{Title: "TLS", Blocks: []doc.Block{f.block()}}
+	return doc.Section{ID: "tls", Title: "TLS", Question: "What was negotiated?", Blocks: []doc.Block{f.block()}}
 }

@@ -67,7 +67,7 @@ func thresholds(r *result.Result) doc.Section {
 	if len(r.Thresholds) == 0 {
 		return doc.Section{}
 	}
-	s := doc.Section{Title: "Thresholds: MISSED"}
+	s := doc.Section{ID: "thresholds", Title: "Thresholds: MISSED"}
 	switch {
 	case !validity.Valid(r.Findings):
 		s.Title = "Thresholds: unknown, since the result is not valid"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,7 +38,7 @@ func writeFailed(run *v1alpha1.BenchmarkRun, out io.Writer) error {
 	d.Add(course(run),
 		doc.Section{ID: "conditions", Title: "Conditions", Question: "What did the operator see?", Blocks: []doc.Block{conditions}},
 		doc.Section{ID: "spec", Title: "Spec", Question: "What was declared?", Blocks: []doc.Block{
-			doc.Group{Title: "spec, as YAML", Folded: true, Blocks: []doc.Block{doc.Preformatted(strings.Split(strings.TrimSpace(string(spec)), "\n"))}},
+			html.Lines("spec, as YAML", string(spec)),
 		}})
 	return html.Write(out, d)
 }

@@ -43,17 +43,28 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 }).Parse(pageHTML))
 
-// maxRows is the number of rows up to which the table of a section with plots is open.
-const maxRows = 12
+// Lines returns a text in lines that is closed at first.
+func Lines(title, text string) doc.Block {
+	return doc.Group{Title: title, Folded: true, Blocks: []doc.Block{doc.Preformatted(strings.Split(strings.TrimSpace(text), "\n"))}}
+}
+
+// maxRows is the number of rows up to which a table is open, and maxRowsBelowPlots that in a section with plots.
+const (
+	maxRows           = 50
+	maxRowsBelowPlots = 12
+)
 
 // arranged returns the blocks that have anything in the order of pages: texts, plots, facts, then the tables that have the details
 // of the plots. Long ones are closed.
 func arranged(blocks []doc.Block) []doc.Block {
 	all := doc.Shown(blocks)
 	slices.SortStableFunc(all, func(a, b doc.Block) int { return rank(a) - rank(b) })
-	plots := slices.ContainsFunc(all, func(b doc.Block) bool { return rank(b) == 1 })
+	most := maxRows
+	if slices.ContainsFunc(all, func(b doc.Block) bool { return rank(b) == 1 }) {
+		most = maxRowsBelowPlots
+	}
 	for i, b := range all {
-		if t, is := b.(*doc.Table); is && plots && len(t.Rows) > maxRows {
+		if t, is := b.(*doc.Table); is && len(t.Rows) > most {
 			all[i] = doc.Group{Title: t.Caption, Folded: true, Blocks: []doc.Block{t}}
 		}
 	}

@@ -196,6 +196,6 @@ func repeatSection(c *Comparison) (doc.Section, error) {
 	}
 	return doc.Section{ID: "repeat", Title: "Repeat", Question: "Which of them is better?", Blocks: []doc.Block{
 		doc.Paragraph{"A Benchmark runs both in turn, in blocks, and tells a difference from noise. It needs no more than the two specs."},
-		folded("A Benchmark of both, to copy", manifest),
+		html.Lines("A Benchmark of both, to copy", manifest),
 	}}, nil
 }

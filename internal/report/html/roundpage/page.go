@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -104,14 +103,9 @@ func decisionSection(r *round.Report) doc.Section {
 		doc.Paragraph{"The verdict compares each interval with the tolerance. docs/statistics.md explains the method."}, doc.Facts{Facts: facts},
 	}}
 	if text, err := yaml.Marshal(&r.Spec); err == nil && (len(r.Spec.Axes) > 0 || r.Hash != "") {
-		s.Add(folded("spec, as YAML", string(text)))
+		s.Add(html.Lines("spec, as YAML", string(text)))
 	}
 	return s
-}
-
-// folded returns a text in lines that is closed at first.
-func folded(title, text string) doc.Block {
-	return doc.Group{Title: title, Folded: true, Blocks: []doc.Block{doc.Preformatted(strings.Split(strings.TrimSpace(text), "\n"))}}
 }
 
 // date is the time of a page's subject; empty if it is unknown.

@@ -1,13 +1,14 @@
-// Package runpage makes a page of a run's result. The words and figures are those of package report, the pictures those of
-// package chart; this package arranges them.
+// Package runpage makes a page of a run's result: the document of package report with the plots of package chart.
 package runpage
 
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/number"
@@ -25,15 +26,43 @@ func Write(w io.Writer, r *result.Result, extras Extras) error {
 	return html.Write(w, document(report.Shown(r), extras))
 }
 
-// document returns the page of a result whose texts are printable.
+// document returns the report of a result whose texts are printable with its plots, and what only a page has room for.
 func document(r *result.Result, extras Extras) *doc.Document {
-	d := &doc.Document{Title: subject(r), Subtitle: r.Run.Server, Verdict: verdict(r), Invalid: invalid(r), Sentences: sentences(r), Metrics: metrics(r), Findings: report.Findings(r)}
-	for i := range d.Findings {
-		if f := &d.Findings[i]; f.Severity == string(result.Accepted) {
-			f.Severity = "Accepted (expected)"
+	d := report.Document(r)
+	d.Title, d.Subtitle, d.Verdict, d.Invalid, d.Sentences, d.Metrics = subject(r), r.Run.Server, verdict(r), invalid(r), sentences(r), metrics(r)
+	sections, ab := d.Sections, doc.Section{ID: "ab", Title: "ab's lines", Question: "What would ab have printed?"}
+	d.Sections = nil
+	d.Add(thresholds(r), overTime(r), distribution(r), phases(r), failures(r))
+	for i := range sections {
+		s := &sections[i]
+		switch s.ID {
+		case "thresholds", "metrics", "time", "siege": // above, in the head, or for terminals
+			continue
+		case "ab":
+			if s.Title == "" {
+				ab.Add(doc.Paragraph{strings.Join(report.ABDifferences, " ")})
+			} else {
+				ab.Add(doc.Group{Title: s.Title, Folded: true, Blocks: s.Blocks})
+			}
+			continue
+		case "levels":
+			s.Add(doc.Paragraph{"Dots are levels; between them nothing was held. Vertical rules are breaking points."})
+			for _, drawn := range chart.Levels(r) {
+				s.Add(drawn)
+			}
+		case "script":
+			s.Blocks = script(r.Script)
+		case "arrivals":
+			s.Add(chart.Arrivals(r))
+		case "clients":
+			s.Add(chart.Clients(r))
 		}
+		d.Add(*s)
 	}
-	d.Add(thresholds(r), overTime(r), distribution(r), phases(r), failures(r), pages(r), levels(r), arrivals(r), script(r), clients(r), target(r), conditions(r, extras.Spec), ab(r))
+	if extras.Spec != "" {
+		d.Add(doc.Section{ID: "spec", Title: "Spec", Question: "What was declared?", Blocks: []doc.Block{html.Lines("spec, as YAML", extras.Spec)}})
+	}
+	d.Add(ab)
 	return d
 }
 
@@ -45,7 +74,7 @@ func sentences(r *result.Result) []doc.Sentence {
 	if invalid(r) {
 		measured = "Measured, but not a result: "
 		s = append(s, doc.Sentence{Tone: doc.Bad, Lead: "This is not a result",
-			Text: fmt.Sprintf("It can't be trusted because of %s. The figures below may be the clients' or the machine's rather than the target's.", reasons(r))})
+			Text: fmt.Sprintf("It can't be trusted because of %s. The metrics below may be the clients' or the machine's rather than the target's.", strings.TrimPrefix(report.Headline(r), "NOT VALID: "))})
 	}
 	if total.Count() > 0 {
 		s = append(s, doc.Sentence{Text: measured + fmt.Sprintf("%s requests/s. Half were answered within %s, 99%% within %s, the slowest in %s.", number.Significant(r.RequestsPerSecond()),

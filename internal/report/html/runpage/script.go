@@ -11,18 +11,15 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// script has k6's metrics: trends with their percentiles, and the others with their values.
-func script(r *result.Result) doc.Section {
-	if r.Script == nil {
-		return doc.Section{}
-	}
+// script returns k6's metrics: trends with their percentiles, and the others with their values.
+func script(s *result.Script) []doc.Block {
 	trends := &doc.Table{Caption: "Trends", Columns: append(doc.Words("metric", "unit"), doc.Numbers("avg", "min")...)}
 	for _, p := range percentile.Common {
 		trends.Columns = append(trends.Columns, doc.Numbers("p"+p.String())...)
 	}
 	trends.Columns = append(trends.Columns, doc.Numbers("max", "samples")...)
 	others := &doc.Table{Caption: "Counters, gauges and rates", Columns: append(doc.Words("metric", "kind", "unit"), doc.Numbers("value", "min", "max", "samples")...)}
-	metrics := r.Script.Metrics
+	metrics := s.Metrics
 	for i := range metrics {
 		m := &metrics[i]
 		low, high, samples := number.Significant(m.Min), number.Significant(m.Max), number.Count(m.Samples)
@@ -45,15 +42,15 @@ func script(r *result.Result) doc.Section {
 			trends.Rows = append(trends.Rows, append(row, high, samples))
 		}
 	}
-	s := doc.Section{ID: "script", Title: "Script", Question: "What did the script measure?", Blocks: []doc.Block{
-		doc.Paragraph{"k6's metrics over all clients, setup() and teardown() included. The percentiles of a trend are of the merged values of all clients."}, report.ScriptFacts(r.Script),
-	}}
+	blocks := []doc.Block{
+		doc.Paragraph{"k6's metrics over all clients, setup() and teardown() included. The percentiles of a trend are of the merged values of all clients."}, report.ScriptFacts(s),
+	}
 	for _, t := range []*doc.Table{trends, others} {
 		if len(t.Rows) > 0 {
-			s.Add(t)
+			blocks = append(blocks, t)
 		}
 	}
-	return s
+	return blocks
 }
 
 // exact returns a whole number with all of its digits, and others with three.

@@ -3,10 +3,9 @@ package runpage
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
+	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -31,23 +30,14 @@ func date(r *result.Result) string {
 
 // verdict returns the verdict in words, with its mark, and whether thresholds were met.
 func verdict(r *result.Result) doc.Verdict {
-	warns, missed := 0, 0
-	for _, f := range r.Findings {
-		if f.Severity == result.Warns {
-			warns++
-		}
+	if invalid(r) {
+		return doc.Verdict{Tone: doc.Bad, Text: "✕ " + report.Headline(r)}
 	}
+	v, missed := doc.Verdict{Tone: doc.Good, Text: "✓ " + report.Headline(r)}, 0
 	for _, o := range r.Thresholds {
 		if !o.Met {
 			missed++
 		}
-	}
-	if invalid(r) {
-		return doc.Verdict{Tone: doc.Bad, Text: "✕ NOT VALID: " + reasons(r)}
-	}
-	v := doc.Verdict{Tone: doc.Good, Text: "✓ VALID"}
-	if warns > 0 {
-		v.Text += ", " + number.Plural(warns, "warning")
 	}
 	switch {
 	case missed > 0:
@@ -56,15 +46,4 @@ func verdict(r *result.Result) doc.Verdict {
 		v.Addendum = doc.Sentence{Tone: doc.Good, Text: "· thresholds met"}
 	}
 	return v
-}
-
-// reasons returns the reasons of the findings that invalidate the result.
-func reasons(r *result.Result) string {
-	var reasons []string
-	for _, f := range r.Findings {
-		if f.Severity == result.Invalidates {
-			reasons = append(reasons, f.Reason)
-		}
-	}
-	return strings.Join(reasons, ", ")
 }
