@@ -103,7 +103,7 @@ func listen(ctx context.Context, name, address string, secure *tls.Config, handl
 	if err != nil {
 		return nil, fmt.Errorf("listen for %s requests: %w", name, err)
 	}
-	listener = door.Listen(listener)
+	listener = door.Listen(listener, door.Machines)
 	if secure != nil {
 		listener = tls.NewListener(listener, secure)
 	}

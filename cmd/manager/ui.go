@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
+	"github.com/assay-dev/assay/internal/door"
 	"github.com/assay-dev/assay/internal/plugin/ui"
 )
 
@@ -68,6 +69,7 @@ func (o *pages) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--bind-address: %w", err)
 	}
+	listener = door.Listen(listener, door.Browsers)
 	if o.certificate != "" {
 		watcher, err := certwatcher.New(o.certificate, o.key)
 		if err != nil {

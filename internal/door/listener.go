@@ -7,10 +7,14 @@ import (
 	"sync"
 )
 
-const (
-	// maxConnections bounds the connections of a port, maxAddressConnections those of one IP address.
-	maxConnections        = 256
-	maxAddressConnections = 32
+// Bounds limit the connections of a port, and those of one IP address among them.
+type Bounds struct{ All, Address int }
+
+var (
+	// Machines are the bounds of a port that the kubelet and scrapers use.
+	Machines = Bounds{All: 256, Address: 32}
+	// Browsers are those of a port that browsers use: all of them may come through one proxy.
+	Browsers = Bounds{All: 1024, Address: 1024}
 )
 
 // listener closes the oldest connection of an address that has too many, or of the address that has most of all. So
@@ -18,6 +22,7 @@ const (
 // request takes some milliseconds.
 type listener struct {
 	net.Listener
+	bounds Bounds
 
 	mu       sync.Mutex
 	all      int
@@ -26,8 +31,8 @@ type listener struct {
 }
 
 // Listen returns a listener with bounds on its connections.
-func Listen(l net.Listener) net.Listener {
-	return &listener{Listener: l, open: map[string][]*conn{}}
+func Listen(l net.Listener, bounds Bounds) net.Listener {
+	return &listener{Listener: l, bounds: bounds, open: map[string][]*conn{}}
 }
 
 // Accept implements net.Listener.
@@ -54,10 +59,10 @@ func (l *listener) add(c *conn) *conn {
 	l.accepted++
 	c.number = l.accepted
 	l.open[c.host] = append(l.open[c.host], c)
-	if own := l.open[c.host]; len(own) > maxAddressConnections {
+	if own := l.open[c.host]; len(own) > l.bounds.Address {
 		return own[0]
 	}
-	if l.all <= maxConnections {
+	if l.all <= l.bounds.All {
 		return nil
 	}
 	var most []*conn
