@@ -208,3 +208,27 @@ func TestCurvesHaveTheReportedPercentiles(t *testing.T) {
 		}
 	}
 }
+
+// TestFindingsInBrackets checks that findings without a time stand in brackets left of the axis, three in a row, and at no time.
+func TestFindingsInBrackets(t *testing.T) {
+	r := long(10, -1)
+	r.Findings = []result.Finding{{Reason: "A"}, {Reason: "B", Seconds: &result.Span{From: 4}}, {Reason: "C"}, {Reason: "D"}, {Reason: "E"}}
+	tl := chart.NewTimeline(r)
+	p := tl.Figure(tl.Panel(chart.PanelFindings), false).Columns[0][0]
+	var labels []string
+	for _, tick := range p.Y.Ticks {
+		labels = append(labels, tick.Label)
+	}
+	if got := strings.Join(labels, ", "); got != "[1 3 4], [5]" || p.Height != 36 {
+		t.Errorf("%s, %g pixels high", got, p.Height)
+	}
+	var numbers []int
+	for _, m := range p.Marks {
+		if dot, is := m.(plot.Dot); is {
+			numbers = append(numbers, dot.Number)
+		}
+	}
+	if !slices.Equal(numbers, []int{2}) {
+		t.Errorf("numbers %v at a time", numbers)
+	}
+}

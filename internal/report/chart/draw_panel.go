@@ -91,7 +91,8 @@ func (t *Timeline) hairlines() (all []plot.Mark) {
 	return all
 }
 
-// findings draws the numbers of findings where they first happened, and the words of each breaking point at its time.
+// findings draws the numbers of findings where they first happened, those about the full measurement in brackets left of the axis,
+// and the words of each breaking point at its time.
 func (t *Timeline) findings() *plot.Figure {
 	const row, apart = 18, 0.1 // apart is of the axis: a number's width in the narrowest plot
 	p := plot.Plot{Axis: "findings by their number", X: t.scale(), XHidden: true, Gutter: true, Invalid: invalid(t.r), Marks: t.background(false)}
@@ -118,10 +119,15 @@ func (t *Timeline) findings() *plot.Figure {
 		p.Marks = append(p.Marks, plot.Rule{X: float64(point.Second), Stroke: hairline, Text: words[i], Row: i})
 	}
 	if len(full) > 0 {
-		p.Axis += "; about all of the measurement: " + strings.Join(full, ", ")
+		p.Axis += "; in brackets: about the full measurement"
 	}
-	p.Height = row * float64(max(1, len(last)))
+	const perRow = 3 // numbers that have room left of the axis
+	brackets := slices.Collect(slices.Chunk(full, perRow))
+	p.Height = row * float64(max(1, len(last), len(brackets)))
 	p.Y, p.Marks = plot.Pixels(p.Height), append(p.Marks, numbers...)
+	for i, numbers := range brackets {
+		p.Y.Ticks = append(p.Y.Ticks, plot.Tick{Value: row*float64(i) + row/2, Label: "[" + strings.Join(numbers, " ") + "]"})
+	}
 	return plot.Of("findings and breaking points", strings.Join(append(names, words...), "; ")+".", p)
 }
 
