@@ -65,9 +65,9 @@ func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 	var waits string
 	switch {
 	case mean >= queueingRatio*float64(total.Min()) && low >= queueingLowShare*mean:
-		waits = fmt.Sprintf("requests took %s in the mean, %.0f times as long as the quickest, and nearly all waited alike", milliseconds(int64(mean)), mean/float64(max(1, total.Min())))
+		waits = fmt.Sprintf("requests took %s on average, %.0f times as long as the quickest, and nearly all waited alike", milliseconds(int64(mean)), mean/float64(max(1, total.Min())))
 	case mean >= tailRatio*half:
-		waits = fmt.Sprintf("requests took %s in the mean, although half of them took %s or less: a few waited for the others", milliseconds(int64(mean)), milliseconds(int64(half)))
+		waits = fmt.Sprintf("requests took %s on average, although half of them took %s or less: a few waited for the others", milliseconds(int64(mean)), milliseconds(int64(half)))
 	default:
 		return nil
 	}
@@ -89,7 +89,7 @@ func concurrencyOverLimit(r *result.Result, d Declared) *result.Finding {
 		return nil
 	}
 	return found(ReasonConcurrencyLimited, result.Warns,
-		"%.0f requests were in flight in the mean, but the server processes at most %d at a time (%s): the others waited, and latencies include that time. "+
+		"%.0f requests were in flight on average, but the server processes at most %d at a time (%s): the others waited, and latencies include that time. "+
 			"Increase %s, or lower the concurrency, unless the queue is what is measured.",
 		inFlight, d.Concurrency.Value, d.Concurrency.Setting, d.Concurrency.Setting)
 }

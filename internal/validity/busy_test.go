@@ -21,7 +21,7 @@ func TestConcurrencyLimited(t *testing.T) {
 		want string // empty when nothing is to be found
 	}{
 		"149 connections for 150 threads":       {of(pool, 150), ""},
-		"300 connections for 150 threads":       {of(more, 150), "requests were in flight in the mean, but the server processes at most 150 at a time (maxThreads)"},
+		"300 connections for 150 threads":       {of(more, 150), "requests were in flight on average, but the server processes at most 150 at a time (maxThreads)"},
 		"300 connections that think in between": {of(thinking, 150), ""},
 		"open load of 225 in flight":            {of(rated, 150), "Increase maxThreads"},
 		"no limit":                              {of(more, 0), ""},

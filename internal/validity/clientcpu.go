@@ -23,7 +23,7 @@ const (
 	saturatedInvalidatesShare = 0.1
 )
 
-// clientSaturated finds clients that had no CPU time left, in the mean or for a part of the measurement. Such a client measures itself, which has
+// clientSaturated finds clients that had no CPU time left, on average or for a part of the measurement. Such a client measures itself, which has
 // reversed the conclusions of published comparisons: one of Tomcat and httpd in 2004 came out at
 // -16.6% with a slow client machine and at about +17% with faster ones. 90% is the bound that the
 // benchmarks of the time also applied to servers.

@@ -34,8 +34,8 @@ func keepAliveLimitReached(r *result.Result, d Declared) *result.Finding {
 	}
 	opening := r.Merged.Latencies.Get(result.Connect).Mean() + r.Merged.Latencies.Get(result.TLS).Mean()
 	return found(ReasonKeepAliveLimitReached, result.Warns,
-		"The server closed %d connections, after %.0f requests each in the mean, although keep-alive was requested: %.2f%% of the requests had to open one again, "+
-			"which took %s in the mean and costs CPU time. Change %s, or read the result as one of connections that are opened that often.",
+		"The server closed %d connections, after %.0f requests each on average, although keep-alive was requested: %.2f%% of the requests had to open one again, "+
+			"which took %s on average and costs CPU time. Change %s, or read the result as one of connections that are opened that often.",
 		closed, float64(requests)/float64(closed), 100*float64(closed)/float64(requests), milliseconds(int64(opening)), limit)
 }
 

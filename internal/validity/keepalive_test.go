@@ -18,7 +18,7 @@ func TestKeepAliveLimitReached(t *testing.T) {
 		figures   string // empty when nothing is to be found
 		failed    int64  // responses with a status of an error
 	}{
-		"Tomcat's 100":         {995, true, false, tomcat, "closed 995 connections, after 101 requests each in the mean, although keep-alive was requested: 0.99% of the requests had to open one again, which took 2.5ms", 0},
+		"Tomcat's 100":         {995, true, false, tomcat, "closed 995 connections, after 101 requests each on average, although keep-alive was requested: 0.99% of the requests had to open one again, which took 2.5ms", 0},
 		"its name":             {995, true, false, tomcat, "Change keepAlive.maxRequests (100), or", 0},
 		"an unknown limit":     {995, true, false, validity.Limit{}, "Change the server's limit of requests per connection, or", 0},
 		"nginx's 1000":         {99, true, false, validity.Limit{Setting: "keepAlive.maxRequests"}, "", 0},

@@ -91,7 +91,7 @@ func wantsMore(r *result.Result, d Declared, level *result.Level) bool {
 	case level != nil && level.TargetRatePerSecond > 0:
 		return level.RequestsPerSecond() < (1-shortfallInvalidatesPercent/100)*float64(level.TargetRatePerSecond)
 	case r.Arrivals != nil:
-		return notKeepingUp(r, d) != nil || rateNotAchieved(r) != nil
+		return overloaded(r, d) != nil || rateNotAchieved(r) != nil
 	case level != nil:
 		return !d.ThinkTime
 	}

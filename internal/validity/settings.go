@@ -57,7 +57,7 @@ func closedEarly(r *result.Result, d Declared) string {
 	if d.KeepAlive.Value < 0 {
 		allowed = "unlimited"
 	}
-	return fmt.Sprintf("%s is %s, but the server closed %d connections after at most %.0f requests each in the mean: see whether something else limits them, such as too few threads for the connections.",
+	return fmt.Sprintf("%s is %s, but the server closed %d connections after at most %.0f requests each on average: see whether something else limits them, such as too few threads for the connections.",
 		d.KeepAlive.Setting, allowed, closed, most)
 }
 

@@ -20,7 +20,7 @@ type simulation struct {
 	connections int
 	think       float64
 
-	// threads serve one request at a time each, in work seconds in the mean, of which cpu seconds are CPU
+	// threads serve one request at a time each, in work seconds on average, of which cpu seconds are CPU
 	// time; the rest waits. The spread of the work is exponential.
 	threads   int
 	work, cpu float64

@@ -29,7 +29,7 @@ const (
 // that the target can't keep up with.
 func notSteady(r *result.Result, d Declared) *result.Finding {
 	all := spans(r, d)
-	if len(all) != 1 || all[0].level != nil || notKeepingUp(r, d) != nil {
+	if len(all) != 1 || all[0].level != nil || overloaded(r, d) != nil {
 		return nil
 	}
 	figure, bound, unit := throughputs, throughputRatio, "%.1f requests/s"

@@ -54,7 +54,7 @@ var rules = []rule{
 // declaredRules are those that also depend on what the run declares, in the order of their findings after
 // the others.
 var declaredRules = []func(*result.Result, Declared) *result.Finding{
-	notKeepingUp,
+	overloaded,
 	notSteady,
 	targetNotBusy,
 	concurrencyOverLimit,

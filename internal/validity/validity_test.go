@@ -204,11 +204,11 @@ func TestRules(t *testing.T) {
 			r.Clients[0].EndedAt = start + length
 			merged(r)
 		}, "", ""},
-		{"ClientSaturated", "warned of in the mean, for half", func(r *result.Result) {
+		{"ClientSaturated", "warned of on average, for half", func(r *result.Result) {
 			part(10, 5, 10, 0.95)(r)
 			cpu(0, 85)(r)
 		}, result.Invalidates, "For 5s of 10.000s"},
-		{"ClientSaturated", "invalid in the mean, for a part", func(r *result.Result) {
+		{"ClientSaturated", "invalid on average, for a part", func(r *result.Result) {
 			part(31, 10, 13, 1)(r)
 			cpu(0, 310)(r)
 		}, result.Invalidates, "1 of 2 clients used at least 90%"},

@@ -18,12 +18,12 @@ const (
 	backlogDoubles = 2.0
 )
 
-// notKeepingUp finds an open load of which the target can't serve all. The requests that it doesn't serve
+// overloaded finds an open load of which the target can't serve all. The requests that it doesn't serve
 // pile up, in front of it or within, and each waits for those before it. When rate arrive each second but
 // only served are completed, one that completes t seconds after the start began at t*served/rate, so that
 // its latency grows by 1-served/rate seconds each second: by the share that isn't served. Percentiles of
 // such latencies are those of the measurement's length.
-func notKeepingUp(r *result.Result, d Declared) *result.Finding {
+func overloaded(r *result.Result, d Declared) *result.Finding {
 	if r.Arrivals == nil {
 		return nil
 	}
