@@ -102,7 +102,7 @@ func TestReportOfABenchmark(t *testing.T) {
 
 	// Without its artifact, the last round is reported from the status, an earlier one not at all.
 	start(t, server, report...).wantEnd(t, exit.Success, "round 2: PASSED\n", "  Passed: p99 of apr is 19.3% better than nio's (18.7% to 20.0%, tolerance 5%).",
-		"The figures of cells and runs are missing.", `ConfigMap "connectors-r2-round" with the result not found`)
+		"The metrics of cells and runs are missing.", `ConfigMap "connectors-r2-round" with the result not found`)
 	server.SetConfigMap(second)
 	start(t, server, append(report, "--round", "1")...).wantEnd(t, exit.Unknown, `ConfigMap "connectors-r1-round" with the result not found; the summary is still in "kubectl get benchmark connectors`)
 	next := active(b.DeepCopy())

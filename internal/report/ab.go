@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// block holds the figures of one block of a report: those of a client, or of all merged.
+// block holds the metrics of one block of a report: those of a client, or of all merged.
 type block struct {
 	name              string // "client 0", or "merged"
 	concurrency       int64

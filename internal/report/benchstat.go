@@ -33,7 +33,7 @@ type Measured struct {
 // Key is a name with a value.
 type Key struct{ Name, Value string }
 
-// MeasuredValue is a figure in a unit of Go's benchmark format, such as "sec/op", "p99-sec" or "req/s".
+// MeasuredValue is a value in a unit of Go's benchmark format, such as "sec/op", "p99-sec" or "req/s".
 type MeasuredValue struct {
 	Unit  string
 	Value float64

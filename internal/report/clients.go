@@ -48,7 +48,7 @@ func clientFields() []doc.Field[result.Client] {
 }
 
 // addWarmup adds what was sent before the measurement and, if the warm-up was
-// to last until the target is steady, whether it became so and by which figures.
+// to last until the target is steady, whether it became so and by which metrics.
 func addWarmup(f *facts, warmup *result.Warmup) {
 	if warmup == nil {
 		f.add("Warm-up", "none")
@@ -75,7 +75,7 @@ func ownUsage(r *result.Result, c *result.Client) doc.Facts {
 	if c.Requests > 0 {
 		f.add("CPU per request", "%.1f µs", float64(usage.CPU())/float64(c.Requests))
 	}
-	addFigures(&f, result.ClientMetrics, &usage, true, "unknown")
+	addMetrics(&f, result.ClientMetrics, &usage, true, "unknown")
 	addWarmup(&f, r.Warmup)
 	f.addTexts("unknown", doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Machine", Value: c.Node}, doc.Fact{Name: "Assay", Value: r.Environment.Assay})
 	return f.block()

@@ -23,7 +23,7 @@ func costOf(r *result.Result) *RowCost {
 	return &RowCost{Target: of("TargetCPUPerRequest"), Clients: of("ClientCPUPerRequest")}
 }
 
-// costText returns a figure of a RowCost with its unit, or unknown if it is.
+// costText returns a value of a RowCost with its unit, or unknown if it is.
 func costText(microseconds *float64, unit, unknown string) string {
 	if microseconds == nil {
 		return unknown

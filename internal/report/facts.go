@@ -30,16 +30,16 @@ func (f *facts) addTexts(unknown string, texts ...doc.Fact) {
 
 func (f facts) block() doc.Facts { return doc.Facts{Facts: f} }
 
-// addFigures adds the figures that have a label, those with the same label as one fact. Figures of the whole pod are only
+// addMetrics adds the metrics that have a label, those with the same label as one fact. Those of the full pod are only
 // added if podWide is set. Those that are unknown have the given text, or are omitted if it is empty.
-func addFigures[T any](f *facts, table result.Table[T], figures *T, podWide bool, unknown string) {
+func addMetrics[T any](f *facts, table result.Table[T], metrics *T, podWide bool, unknown string) {
 	for i := 0; i < len(table); {
 		label := table[i].Label
 		var texts []string
 		for ; i < len(table) && table[i].Label == label; i++ {
-			if figure := &table[i]; podWide || !figure.PodWide {
-				if text := valueOf(figure, figures, unknown, true); text != "" {
-					texts = append(texts, strings.TrimSpace(text+" "+figure.Part))
+			if m := &table[i]; podWide || !m.PodWide {
+				if text := valueOf(m, metrics, unknown, true); text != "" {
+					texts = append(texts, strings.TrimSpace(text+" "+m.Part))
 				}
 			}
 		}
@@ -49,7 +49,7 @@ func addFigures[T any](f *facts, table result.Table[T], figures *T, podWide bool
 	}
 }
 
-// units are the units in which reports write figures, and how many decimals they then have.
+// units are the units in which reports write metrics, and how many decimals they then have.
 var units = map[result.Unit]struct {
 	size     float64
 	name     string
@@ -61,10 +61,10 @@ var units = map[result.Unit]struct {
 	result.Microseconds: {1000, "ms", 3},
 }
 
-// valueOf returns the value of a figure in the unit of reports, which follows it if
+// valueOf returns a metric in the unit of reports, which follows it if
 // withUnit is set, or unknown if it is.
-func valueOf[T any](f *result.Metric[T], figures *T, unknown string, withUnit bool) string {
-	value, unit := *f.Of(figures), units[f.Unit]
+func valueOf[T any](f *result.Metric[T], metrics *T, unknown string, withUnit bool) string {
+	value, unit := *f.Of(metrics), units[f.Unit]
 	if f.Optional && value == result.Unknown {
 		return unknown
 	}

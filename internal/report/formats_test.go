@@ -19,7 +19,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// secondly returns the result forwarding with all figures of its seconds.
+// secondly returns the result forwarding with all metrics of its seconds.
 func secondly() *result.Result {
 	r := forwarding()
 	for i := range r.Series {
@@ -274,7 +274,7 @@ func TestMarkdownOfARunIsEscaped(t *testing.T) {
 	}
 }
 
-// TestSiege checks each figure by siege's definition: concurrency is the sum of the times divided by the elapsed time.
+// TestSiege checks each value by siege's definition: concurrency is the sum of the times divided by the elapsed time.
 func TestSiege(t *testing.T) {
 	text := written(t, "text", failing())
 	_, text, _ = strings.Cut(text, "\nIn siege's terms\n")

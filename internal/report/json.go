@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// document is the result as it is stored, with the figures that a reader without a
+// document is the result as it is stored, with the metrics that a reader without a
 // histogram library would miss.
 type document struct {
 	*result.Result
@@ -22,8 +22,8 @@ type summaryJSON struct {
 	ThresholdsMet *bool `json:"thresholdsMet,omitempty"`
 	// StartSkewMicroseconds is the time between the first client's start and the last one's.
 	StartSkewMicroseconds int64         `json:"startSkewMicroseconds"`
-	Merged                figuresJSON   `json:"merged"`
-	Clients               []figuresJSON `json:"clients"`
+	Merged                metricsJSON   `json:"merged"`
+	Clients               []metricsJSON `json:"clients"`
 	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []map[string]any `json:"containers"`
@@ -36,12 +36,12 @@ func writeJSON(w io.Writer, r *result.Result) error {
 	d := document{Result: r, Summary: summaryJSON{
 		Valid:                 validity.Valid(r.Findings),
 		StartSkewMicroseconds: r.StartSkewMicroseconds(),
-		Merged: figuresJSON{
+		Merged: metricsJSON{
 			RequestsPerSecond: r.RequestsPerSecond(),
 			ErrorPercent:      r.Merged.ErrorPercent(),
 			Latencies:         latenciesJSON(r.Merged.Latencies, mergedSummaries(r)),
 		},
-		Clients:    []figuresJSON{},
+		Clients:    []metricsJSON{},
 		Containers: containersJSON(r),
 	}}
 	d.Summary.Levels, d.Summary.Steps = levelsJSON(r, levelsOf(r)), levelsJSON(r, stepsOf(r))
@@ -51,7 +51,7 @@ func writeJSON(w io.Writer, r *result.Result) error {
 	}
 	for i := range r.Clients {
 		c := &r.Clients[i]
-		d.Summary.Clients = append(d.Summary.Clients, figuresJSON{
+		d.Summary.Clients = append(d.Summary.Clients, metricsJSON{
 			RequestsPerSecond: c.RequestsPerSecond(),
 			ErrorPercent:      c.ErrorPercent(),
 			Latencies:         latenciesJSON(c.Latencies, c.Summaries),
@@ -60,7 +60,7 @@ func writeJSON(w io.Writer, r *result.Result) error {
 	return doc.WriteJSON(w, d)
 }
 
-// mergedSummaries returns the figures of all clients where there are no histograms of them.
+// mergedSummaries returns the metrics of all clients where there are no histograms of them.
 func mergedSummaries(r *result.Result) result.Summaries {
 	var summaries result.Summaries
 	if total := r.TotalSummary(); r.Run.Tool != "" && total.Count > 0 {
@@ -71,7 +71,7 @@ func mergedSummaries(r *result.Result) result.Summaries {
 
 // containersJSON returns the containers of known usage for JSON: what each used
 // during the measurement, as differences and shares. Percentages of the limit are 0
-// if the limit is unknown. The figures of the whole pod are with the server.
+// if the limit is unknown. Those of the full pod are with the server.
 func containersJSON(r *result.Result) []map[string]any {
 	all := []map[string]any{}
 	for i, c := range r.Containers() {

@@ -67,7 +67,7 @@ func partsTable(caption string, r *result.Result, parts []part) *doc.Table {
 	)
 }
 
-// usageColumn is a figure of what the target or a client used in a part of the load; unknown is negative.
+// usageColumn is a value of what the target or a client used in a part of the load; unknown is negative.
 type usageColumn struct {
 	name, csv string
 	of        func(l *result.Level) float64

@@ -2,13 +2,13 @@ package report
 
 import "github.com/assay-dev/assay/internal/result"
 
-// levelJSON holds the figures of a level, or of a step between levels, for a reader without a histogram library.
+// levelJSON holds the metrics of a level, or of a step between levels, for a reader without a histogram library.
 type levelJSON struct {
 	// Load is the number of connections or the rate of all clients. LoadFrom is that at the start of
 	// a step.
 	Load     int64  `json:"load"`
 	LoadFrom *int64 `json:"loadFrom,omitempty"`
-	figuresJSON
+	metricsJSON
 	// BytesPerSecond counts the bytes of responses.
 	BytesPerSecond float64 `json:"bytesPerSecond"`
 	// CPUPercentOfLimit holds the CPU usage of the target's containers in percent of their limits by
@@ -26,7 +26,7 @@ func levelsJSON(r *result.Result, parts []part) []levelJSON {
 		p := &parts[i]
 		l := levelJSON{
 			Load: p.Load(), BytesPerSecond: p.BytesPerSecond(), CPUPercentOfLimit: map[string]float64{},
-			figuresJSON: figuresJSON{
+			metricsJSON: metricsJSON{
 				RequestsPerSecond: p.RequestsPerSecond(), ErrorPercent: p.ErrorPercent(), Latencies: latenciesJSON(p.Latencies, p.Summaries),
 			},
 		}

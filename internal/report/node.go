@@ -11,12 +11,12 @@ import (
 func aroundPod(name string, u *result.NodeUsage, governor string) doc.Facts {
 	var shares []string
 	for _, share := range []struct {
-		figure int64
-		part   string
+		used int64
+		part string
 	}{
 		{u.Idle, "idle"}, {u.OtherCPU, "used by others and interrupts"}, {u.Steal, "stolen by the hypervisor"}, {u.IOWait, "waiting for disks"},
 	} {
-		if percent := u.CPUPercent(share.figure); percent != result.Unknown {
+		if percent := u.CPUPercent(share.used); percent != result.Unknown {
 			shares = append(shares, decimals(percent, 1)+"% "+share.part)
 		}
 	}
@@ -30,7 +30,7 @@ func aroundPod(name string, u *result.NodeUsage, governor string) doc.Facts {
 	if governor != "" {
 		f.add("Frequency governor", "%s", governor)
 	}
-	addFigures(&f, result.NodeMetrics, u, true, "")
+	addMetrics(&f, result.NodeMetrics, u, true, "")
 	if missing := u.Missing(); len(missing) > 0 {
 		f.add("Not available", "%s", strings.Join(missing, ", "))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// sparkWidth is the largest number of characters of a row of figures over time.
+// sparkWidth is the largest number of characters of a row of values over time.
 const sparkWidth = 48
 
 // mainMetrics returns the five most important metrics in a line.
@@ -39,7 +39,7 @@ func CPUCount(millis int64) string {
 	return CPUs(millis) + " CPUs"
 }
 
-// overTime returns a row for throughput, p99 and the target's CPU, if the result has figures of at least two points.
+// overTime returns a row for throughput, p99 and the target's CPU, if the result has metrics of at least two points.
 func overTime(r *result.Result) doc.Section {
 	if len(r.Series) < 2 {
 		return doc.Section{}
@@ -72,8 +72,8 @@ func overTime(r *result.Result) doc.Section {
 	return doc.Section{ID: "time", Title: "Over time", Blocks: []doc.Block{f.block()}}
 }
 
-// sparkline returns a character for each figure, as high as the figure on a scale from 0 to the largest, with the least and the largest; empty without any.
-// A figure that is unknown is a space. Where several share a character, it is the largest of them.
+// sparkline returns a character for each value, as high as the value on a scale from 0 to the largest, with the least and the largest; empty without any.
+// A value that is unknown is a space. Where several share a character, it is the largest of them.
 func sparkline(values []float64, unit string) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {

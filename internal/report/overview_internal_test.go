@@ -32,7 +32,7 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// TestOverTime checks that a text report begins with the most important figures and has them over time.
+// TestOverTime checks that a text report begins with the most important metrics and has them over time.
 func TestOverTime(t *testing.T) {
 	r := reporttest.Measured(2, 22)
 	var text strings.Builder

@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestThresholdsOfAnInvalidResult checks that reports don't judge by figures that can't be trusted.
+// TestThresholdsOfAnInvalidResult checks that reports don't judge by metrics that can't be trusted.
 func TestThresholdsOfAnInvalidResult(t *testing.T) {
 	valid, invalid := tomcat(), tomcat()
 	invalid.Findings = failing().Findings

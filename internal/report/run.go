@@ -52,7 +52,7 @@ func standalone(r *result.Result) *doc.Document {
 }
 
 // writeMarkdown writes what a pull request's comment should say of a run: the verdict and the findings, the thresholds, the
-// figures of all clients, and the levels of a load with stages.
+// metrics of all clients, and the levels of a load with stages.
 func writeMarkdown(w io.Writer, r *result.Result) error {
 	d := &doc.Document{
 		Title: nameOf(r), Verdict: doc.Verdict{Text: Headline(r)},

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// script returns k6's metrics, each in a line with the figures that its kind has.
+// script returns k6's metrics, each in a line with the metrics that its kind has.
 func script(r *result.Result) doc.Section {
 	s := r.Script
 	if s == nil {

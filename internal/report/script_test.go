@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestScriptIsReported checks that a report has a script's metrics with the figures of
+// TestScriptIsReported checks that a report has a script's metrics with the metrics of
 // their kinds, and no line for what is unknown.
 func TestScriptIsReported(t *testing.T) {
 	r := tomcat()

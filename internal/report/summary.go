@@ -13,7 +13,7 @@ func summary(r *result.Result) doc.Section {
 	return doc.Section{ID: "summary", Title: "Summary", Question: "What did each client measure, and what does it mean?", Blocks: []doc.Block{meaning(&r.Run), summaryTable(r), cost(r)}}
 }
 
-// blocks returns the figures of each client, and of all together.
+// blocks returns the metrics of each client, and of all together.
 func blocks(r *result.Result) []block {
 	var all []block
 	for i := range r.Clients {

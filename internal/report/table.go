@@ -37,10 +37,10 @@ type Row struct {
 	Tool string `json:"tool,omitempty"`
 	// TLS is nil without TLS.
 	TLS *RowTLS `json:"tls,omitempty"`
-	// Clients are the figures of each client in the order of their indexes, Merged
+	// Clients are the metrics of each client in the order of their indexes, Merged
 	// those of all merged; nil without a result.
-	Clients []Figures `json:"clients,omitempty"`
-	Merged  *Figures  `json:"merged,omitempty"`
+	Clients []Metrics `json:"clients,omitempty"`
+	Merged  *Metrics  `json:"merged,omitempty"`
 	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []RowContainer `json:"containers,omitempty"`
@@ -62,8 +62,8 @@ type RowTLS struct {
 	Cipher   string `json:"cipher,omitempty"`
 }
 
-// Figures are those of one client, or of all merged.
-type Figures struct {
+// Metrics are those of one client, or of all merged.
+type Metrics struct {
 	// RequestsPerSecond counts successful requests.
 	RequestsPerSecond float64 `json:"requestsPerSecond"`
 	result.Counts
@@ -101,12 +101,12 @@ func NewRow(connector string, r *result.Result) Row {
 		row.TLS = &RowTLS{Protocol: t.Protocol, Cipher: t.Cipher}
 	}
 	for i := range r.Clients {
-		f := figuresOf(clientBlock(r, &r.Clients[i]))
+		f := metricsOf(clientBlock(r, &r.Clients[i]))
 		usage := r.Clients[i].Usage
 		f.Usage = &usage
 		row.Clients = append(row.Clients, f)
 	}
-	merged := figuresOf(mergedBlock(r))
+	merged := metricsOf(mergedBlock(r))
 	row.Merged, row.CPUPerRequest = &merged, costOf(r)
 	for _, c := range r.Containers() {
 		if c.Usage != nil {
@@ -121,8 +121,8 @@ func NewRow(connector string, r *result.Result) Row {
 	return row
 }
 
-func figuresOf(b block) Figures {
-	f := Figures{RequestsPerSecond: b.requestsPerSecond, Counts: b.counts}
+func metricsOf(b block) Metrics {
+	f := Metrics{RequestsPerSecond: b.requestsPerSecond, Counts: b.counts}
 	total := b.phase(result.Total)
 	if b.counts.Succeeded() > 0 && total.Percentiles[percentile.P50] != result.Unknown && total.Percentiles[percentile.P99] != result.Unknown {
 		f.Latency = &RowLatency{P50: total.Percentiles[percentile.P50], P99: total.Percentiles[percentile.P99], Max: total.Max}

@@ -25,8 +25,8 @@ var tableColumns = slices.Concat(
 func tableCells(row *Row, place int) (cells []string, note string) {
 	rates, latencies, total, merged := "-", "-", "-", "-"
 	if row.Merged != nil {
-		rates = each(row.Clients, func(f Figures) string { return decimals(f.RequestsPerSecond, 2) })
-		latencies = each(row.Clients, func(f Figures) string { return latencyCell(f.Latency) })
+		rates = each(row.Clients, func(f Metrics) string { return decimals(f.RequestsPerSecond, 2) })
+		latencies = each(row.Clients, func(f Metrics) string { return latencyCell(f.Latency) })
 		total, merged = decimals(row.Merged.RequestsPerSecond, 2), latencyCell(row.Merged.Latency)
 	}
 	valid, note := validCell(row, place)
@@ -36,10 +36,10 @@ func tableCells(row *Row, place int) (cells []string, note string) {
 	}, note
 }
 
-func each(clients []Figures, figure func(Figures) string) string {
+func each(clients []Metrics, text func(Metrics) string) string {
 	texts := make([]string, 0, len(clients))
 	for _, f := range clients {
-		texts = append(texts, figure(f))
+		texts = append(texts, text(f))
 	}
 	return cmp.Or(strings.Join(texts, ", "), "-")
 }
@@ -137,9 +137,9 @@ func failedCell(row *Row) string {
 	if kinds := errorKinds(row.Merged.Errors); len(kinds) == 0 {
 		return "0"
 	} else if len(kinds) == 1 {
-		return each(row.Clients, func(f Figures) string { return failedField(&f) }) + " (" + kinds[0].String() + ")"
+		return each(row.Clients, func(f Metrics) string { return failedField(&f) }) + " (" + kinds[0].String() + ")"
 	}
-	return each(row.Clients, func(f Figures) string {
+	return each(row.Clients, func(f Metrics) string {
 		var parts []string
 		kinds := errorKinds(f.Errors)
 		for _, k := range kinds {
@@ -156,7 +156,7 @@ func failedCell(row *Row) string {
 	})
 }
 
-func failedField(f *Figures) string { return strconv.FormatInt(f.Errors.Total(), 10) }
+func failedField(f *Metrics) string { return strconv.FormatInt(f.Errors.Total(), 10) }
 
 func errorKinds(errors result.ErrorCounts) []result.ErrorKind {
 	return slices.Sorted(maps.Keys(maps.Collect(errors.Occurred())))

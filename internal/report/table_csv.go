@@ -15,36 +15,36 @@ import (
 // csvColumns returns the columns of a table as CSV. Values of several clients or containers are in one
 // field, separated by spaces, clients in the order of their indexes. What is unknown is empty.
 func csvColumns() []doc.Field[Row] {
-	type figure struct {
+	type metric struct {
 		name string
-		of   func(f *Figures) string
+		of   func(f *Metrics) string
 	}
-	figures := []figure{
-		{"requests_per_second", func(f *Figures) string { return decimals(f.RequestsPerSecond, 2) }},
+	metrics := []metric{
+		{"requests_per_second", func(f *Metrics) string { return decimals(f.RequestsPerSecond, 2) }},
 		{"p50_ms", latencyField(func(l *RowLatency) int64 { return l.P50 })},
 		{"p99_ms", latencyField(func(l *RowLatency) int64 { return l.P99 })},
 		{"max_ms", latencyField(func(l *RowLatency) int64 { return l.Max })},
 	}
 	columns := append(slices.Clone(declaredColumns),
 		doc.Number("clients", ofResult(func(row *Row) string { return strconv.Itoa(len(row.Clients)) })),
-		doc.Number("requests", ofMerged(func(f *Figures) string { return strconv.FormatInt(f.Requests, 10) })),
+		doc.Number("requests", ofMerged(func(f *Metrics) string { return strconv.FormatInt(f.Requests, 10) })),
 		doc.Number("failed", ofMerged(failedField)),
 		doc.Number("failed_kinds", ofMerged(failedKindsField)),
 	)
-	for _, f := range figures {
+	for _, f := range metrics {
 		columns = append(columns, doc.Number(f.name, ofMerged(f.of)))
 	}
-	for _, f := range append(figures, figure{"failed", failedField}) {
+	for _, f := range append(metrics, metric{"failed", failedField}) {
 		columns = append(columns, doc.Number("client_"+f.name, ofClients(f.of)))
 	}
 	for i := range result.ClientMetrics {
 		if f := &result.ClientMetrics[i]; f.CSV != "" {
-			columns = append(columns, doc.Number(f.CSV, ofClients(func(of *Figures) string { return valueOf(f, of.Usage, "", false) })))
+			columns = append(columns, doc.Number(f.CSV, ofClients(func(of *Metrics) string { return valueOf(f, of.Usage, "", false) })))
 		}
 	}
 	for i := range result.Counters {
 		if f := &result.Counters[i]; f.CSV != "" {
-			columns = append(columns, doc.Number(f.CSV, ofMerged(func(of *Figures) string { return valueOf(f, &of.Counts, "", false) })))
+			columns = append(columns, doc.Number(f.CSV, ofMerged(func(of *Metrics) string { return valueOf(f, &of.Counts, "", false) })))
 		}
 	}
 	return append(columns,
@@ -93,13 +93,13 @@ func ofResult(of func(*Row) string) func(*Row) string {
 	}
 }
 
-// ofMerged returns a column with a figure of all clients merged.
-func ofMerged(of func(*Figures) string) func(*Row) string {
+// ofMerged returns a column with a value of all clients merged.
+func ofMerged(of func(*Metrics) string) func(*Row) string {
 	return ofResult(func(row *Row) string { return of(row.Merged) })
 }
 
-// ofClients returns a column with a figure of each client.
-func ofClients(of func(*Figures) string) func(*Row) string {
+// ofClients returns a column with a value of each client.
+func ofClients(of func(*Metrics) string) func(*Row) string {
 	return ofResult(func(row *Row) string {
 		var texts []string
 		for i := range row.Clients {
@@ -109,7 +109,7 @@ func ofClients(of func(*Figures) string) func(*Row) string {
 	})
 }
 
-func failedKindsField(f *Figures) string {
+func failedKindsField(f *Metrics) string {
 	var kinds []string
 	for k, n := range f.Errors.Occurred() {
 		kinds = append(kinds, fmt.Sprintf("%s=%d", k, n))
@@ -118,8 +118,8 @@ func failedKindsField(f *Figures) string {
 }
 
 // latencyField returns a latency in milliseconds, empty if no request succeeded.
-func latencyField(of func(*RowLatency) int64) func(*Figures) string {
-	return func(f *Figures) string {
+func latencyField(of func(*RowLatency) int64) func(*Metrics) string {
+	return func(f *Metrics) string {
 		if f.Latency == nil {
 			return ""
 		}

@@ -104,7 +104,7 @@ func TestFailedAsTheReportsWriteIt(t *testing.T) {
 	}
 }
 
-// TestTableHasTheReportsFigures checks that a row has the figures of the report, and that
+// TestTableHasTheReportsFigures checks that a row has the metrics of the report, and that
 // percentiles of all clients are not averages.
 func TestTableHasTheReportsFigures(t *testing.T) {
 	r := tomcat()

@@ -43,7 +43,7 @@ func container(c *result.Container, podWide bool) facts {
 	f.add("CPU", "%.1f%% of the limit on average, %.1f%% in the peak second", c.Usage.CPUPercentOf(c.CPULimit), c.Usage.PeakCPUPercentOf(c.CPULimit))
 	f.add("CPU time", "%s user, %s system, in %s", secondsText(spent.UserCPU), secondsText(spent.SystemCPU), secondsText(spent.At))
 	f.add("Memory", "%.1f MiB peak RSS in the measurement, %.1f MiB since the start", mebibytes(c.Usage.PeakResident), mebibytes(spent.MaxResident))
-	addFigures(&f, result.ServerMetrics, &spent, podWide, "unknown")
+	addMetrics(&f, result.ServerMetrics, &spent, podWide, "unknown")
 	if spent.GCPauses != result.Unknown {
 		f.add("GC pauses", "%d, %.3f ms total (%.2f%% of the time), %.3f ms longest", spent.GCPauses, ms(spent.GCPause),
 			100*float64(spent.GCPause)/float64(max(spent.At, 1)), ms(spent.GCPauseMax))

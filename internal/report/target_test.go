@@ -9,7 +9,7 @@ import (
 )
 
 // TestContainersStandOnTheirOwn checks that each of the target's containers has its
-// figures, and that those of the network occur once.
+// metrics, and that those of the network occur once.
 func TestContainersStandOnTheirOwn(t *testing.T) {
 	var text bytes.Buffer
 	if err := report.Write(&text, "text", forwarding()); err != nil {

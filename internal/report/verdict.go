@@ -62,7 +62,7 @@ func thresholdsMet(outcomes []result.ThresholdOutcome) bool {
 	return !slices.ContainsFunc(outcomes, func(o result.ThresholdOutcome) bool { return !o.Met })
 }
 
-// thresholds returns the declared bounds with the figures.
+// thresholds returns the declared bounds with the metrics.
 func thresholds(r *result.Result) doc.Section {
 	if len(r.Thresholds) == 0 {
 		return doc.Section{}

@@ -163,9 +163,9 @@ func checkSeries(t *testing.T, tab *browser.Tab, tables map[string][][]string, d
 		"p50, ms": func(s *result.Second) float64 { return known(s, s.P50) }, "p90, ms": func(s *result.Second) float64 { return known(s, s.P90) },
 		"p99, ms": func(s *result.Second) float64 { return known(s, s.P99) }, "max, ms": func(s *result.Second) float64 { return known(s, s.Max) },
 	}
-	rows, every := tables["Figures of each point"], 1
+	rows, every := tables["Values of each point"], 1
 	for caption, of := range tables {
-		if n, _ := fmt.Sscanf(caption, "The largest figure of each %d points", &every); n == 1 {
+		if n, _ := fmt.Sscanf(caption, "The largest value of each %d points", &every); n == 1 {
 			rows = of
 		}
 	}

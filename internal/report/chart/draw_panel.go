@@ -131,7 +131,7 @@ func (t *Timeline) findings() *plot.Figure {
 	return plot.Of("findings and breaking points", strings.Join(append(names, words...), "; ")+".", p)
 }
 
-// Scale returns the scale of a panel's figures.
+// Scale returns the scale of a panel's values.
 func (l *Panel) Scale() plot.Scale {
 	low, high := l.Range()
 	if l.Log {
@@ -140,7 +140,7 @@ func (l *Panel) Scale() plot.Scale {
 	return plot.Linear(0, high)
 }
 
-// Range returns the least and the largest figure that a panel shows; a least one that is positive if the axis is
+// Range returns the least and the largest value that a panel shows; a least one that is positive if the axis is
 // logarithmic.
 func (l *Panel) Range() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestActualText checks that digits are cut, but never such that a figure seems to be at its bound.
+// TestActualText checks that digits are cut, but never such that a value seems to be at its bound.
 func TestActualText(t *testing.T) {
 	for _, tc := range []struct {
 		limit    float64

@@ -13,7 +13,7 @@ type Running struct {
 }
 
 // Timeline returns the plots over the planned time in seconds; nil without any second. The result has what is known so far. Where seconds are missing, lines
-// have gaps. Each line's name has its last figure.
+// have gaps. Each line's name has its last value.
 func (g *Running) Timeline(r *result.Result, planned float64) *Timeline {
 	filled := *r
 	var missing []int
@@ -62,7 +62,7 @@ func (g *Running) grow(l *Panel) {
 	g.ranges[l.ID] = [2]float64{low, high}
 }
 
-// last returns the last figure of a line that is known, NaN without any.
+// last returns the last value of a line that is known, NaN without any.
 func (line *Line) last() float64 {
 	for i := len(line.Values) - 1; i >= 0; i-- {
 		if !math.IsNaN(line.Values[i]) {

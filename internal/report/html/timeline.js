@@ -1,5 +1,5 @@
 "use strict";
-// A closer look at the plots over time: a cursor through all of them, its figures in words, and zoom. The page is whole
+// A closer look at the plots over time: a cursor through all of them, its values in words, and zoom. The page is complete
 // without it. The data are in the element "series"; names and texts of it are only ever set as text.
 (() => {
   const element = document.getElementById("series"), timeline = document.querySelector(".timeline");
@@ -8,7 +8,7 @@
   const readout = timeline.querySelector("[data-readout]"), spoken = timeline.querySelector("[data-spoken]"), hint = readout.textContent;
   const figures = [...timeline.querySelectorAll("[data-panel]")].filter((f) => f.querySelector(".fit svg"));
   const panels = new Map(data.panels.map((p) => [p.id, p]));
-  for (const panel of data.panels) { // a figure that all points share is there once
+  for (const panel of data.panels) { // a value that all points share is there once
     for (const line of panel.lines) line.values ||= data.times.map(() => line.all);
   }
   const all = data.end - data.start;

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// significantDigits is the number of digits of a figure without an interval.
+// significantDigits is the number of digits of a value without an interval.
 const significantDigits = 3
 
-// Significant returns a figure with three significant digits, and whole thousands and more: "4,510", "93.8", "0.0512".
+// Significant returns a value with three significant digits, and whole thousands and more: "4,510", "93.8", "0.0512".
 // It returns "-" if x isn't finite.
 func Significant(x float64) string {
 	text := Fixed(x, Decimals(x, 0))
@@ -22,10 +22,10 @@ func Significant(x float64) string {
 	return text
 }
 
-// Decimals returns the number of decimals of a figure that is known to within halfWidth, half the width of its interval:
+// Decimals returns the number of decimals of a value that is known to within halfWidth, half the width of its interval:
 // its last digit is at the first digit of the half-width, one further if that is 1 or 2. A negative number stands for
-// tens, hundreds and so on. Without a half-width, the figure has 3 significant digits.
-func Decimals(figure, halfWidth float64) int {
+// tens, hundreds and so on. Without a half-width, the value has 3 significant digits.
+func Decimals(value, halfWidth float64) int {
 	if halfWidth > 0 && !math.IsInf(halfWidth, 0) {
 		first, exponent := leading(halfWidth, -1)
 		if first == '1' || first == '2' {
@@ -33,10 +33,10 @@ func Decimals(figure, halfWidth float64) int {
 		}
 		return -exponent
 	}
-	if figure == 0 || math.IsNaN(figure) || math.IsInf(figure, 0) {
+	if value == 0 || math.IsNaN(value) || math.IsInf(value, 0) {
 		return 0
 	}
-	_, exponent := leading(figure, significantDigits-1)
+	_, exponent := leading(value, significantDigits-1)
 	return significantDigits - 1 - exponent
 }
 
@@ -147,10 +147,10 @@ func OrDash(known bool, text string) string {
 	return text
 }
 
-// Unit puts a unit behind a figure, with the narrow no-break space of pages.
-func Unit(figure, unit string) string {
+// Unit puts a unit behind a value, with the narrow no-break space of pages.
+func Unit(value, unit string) string {
 	if unit == "" || unit == "%" {
-		return figure + unit
+		return value + unit
 	}
-	return figure + "\u202f" + unit
+	return value + "\u202f" + unit
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Measured returns a result of clients for seconds, whose figures vary from second to second: at a third of the time the
+// Measured returns a result of clients for seconds, whose metrics vary from second to second: at a third of the time the
 // server pauses, at two thirds some requests fail. The same arguments always give the same result.
 func Measured(clients, seconds int) *result.Result { return measured(clients, seconds, false) }
 

@@ -44,10 +44,10 @@ func (r *Report) Conditions() []doc.Fact {
 		for i, m := range r.Omitted {
 			names[i] = string(m)
 		}
-		item("Not stored", "figures of single runs for "+strings.Join(names, ", ")+": the artifact had no room")
+		item("Not stored", "metrics of single runs for "+strings.Join(names, ", ")+": the artifact had no room")
 	}
 	if r.LevelsOmitted {
-		item("Not stored", "figures of levels: the artifact had no room")
+		item("Not stored", "metrics of levels: the artifact had no room")
 	}
 	return items
 }

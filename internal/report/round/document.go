@@ -54,7 +54,7 @@ func (r *Report) invalidSection() doc.Section {
 	}
 	slices.SortFunc(runs, func(a, b benchmark.Run) int { return strings.Compare(a.Name, b.Name) })
 	return doc.Section{ID: "invalid", Title: "Invalid runs", Question: "Which runs don't count, and why?", Blocks: []doc.Block{
-		doc.Paragraph{"Their figures are nowhere above."},
+		doc.Paragraph{"Their metrics are nowhere above."},
 		doc.TableOf("Invalid runs", runs, doc.Word("run", func(run *benchmark.Run) string { return run.Name }), doc.Word("cell", func(run *benchmark.Run) string { return r.Cells[run.Cell].Name }),
 			doc.Word("reason", func(run *benchmark.Run) string { return cmp.Or(run.Message, "unknown") })),
 	}}
@@ -143,7 +143,7 @@ func (r *Report) capacitiesSection() doc.Section {
 	}
 	s := doc.Section{ID: "capacity", Title: "Capacities", Question: "What does it sustain?"}
 	if c := r.Spec.Capacity; c != nil {
-		s.Add(doc.Paragraph{fmt.Sprintf("The largest value of %s that was sustained, and the smallest above it that was not. The other figures are those at the sustained load.", c.Path)})
+		s.Add(doc.Paragraph{fmt.Sprintf("The largest value of %s that was sustained, and the smallest above it that was not. The other metrics are those at the sustained load.", c.Path)})
 	}
 	s.Add(r.capacitiesTable())
 	return s

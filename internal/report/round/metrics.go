@@ -24,7 +24,7 @@ type unit struct {
 	decimals int
 }
 
-// unitOf returns the unit of a metric. Figures have those of result.Metrics.
+// unitOf returns the unit of a metric. Metrics have those of result.Metrics.
 func unitOf(metric v1alpha1.BenchmarkMetric) unit {
 	switch {
 	case strings.HasPrefix(string(metric), "Latency"), strings.HasPrefix(string(metric), "PageTime"):

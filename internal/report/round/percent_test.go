@@ -10,7 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
-// TestDigits checks that figures have the digits that their intervals support, and 3 significant ones without.
+// TestDigits checks that metrics have the digits that their intervals support, and 3 significant ones without.
 func TestDigits(t *testing.T) {
 	f := ptr.To[float64]
 	for _, test := range []struct {

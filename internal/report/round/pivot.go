@@ -123,7 +123,7 @@ func (p *Pivot) checkMetric(r *benchmark.Round, ofLevels bool) error {
 	}
 	switch {
 	case ofLevels && r.LevelsOmitted:
-		return errors.New("the round has no figures of levels: its artifact had no room for them")
+		return errors.New("the round has no metrics of levels: its artifact had no room for them")
 	case ofLevels && len(r.Levels) == 0:
 		return fmt.Errorf("unknown axis %q: the Benchmark has no such axis, and its load has no levels", LevelAxis)
 	case known[p.Metric], !ofLevels && benchmark.IsBreakingPoint(p.Metric) && len(r.Levels) > 0: // no cell met it

@@ -84,7 +84,7 @@ func TestPercentOfABaseline(t *testing.T) {
 	if !strings.Contains(text, "laptop            +16.4   +0.0\n") || !strings.Contains(text, "laptop            -88.4  -90.0\n") {
 		t.Error(text)
 	}
-	// Figures that weren't stored: the medians are there.
+	// Metrics that weren't stored: the medians are there.
 	r.Omitted = []v1alpha1.BenchmarkMetric{"RequestsPerSecond"}
 	for i := range r.Runs {
 		r.Runs[i].Figures = nil

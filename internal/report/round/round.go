@@ -19,7 +19,7 @@ import (
 // Report is a round to report on.
 type Report struct {
 	*benchmark.Round
-	// Notes say what the reader should know of the report itself, for example that figures are missing.
+	// Notes say what the reader should know of the report itself, for example that metrics are missing.
 	Notes []string `json:"notes,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // FromStatus returns what the status of a Benchmark says of its last round, which must exist: the conclusions, but
-// no figures of cells or runs.
+// no metrics of cells or runs.
 func FromStatus(b *v1alpha1.Benchmark) *Report {
 	s := b.Status.Round
 	r := &benchmark.Round{
@@ -45,7 +45,7 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 			Trials: int(ptr.Deref(c.Trials, 0)), AchievedPerSecond: achieved,
 		})
 	}
-	report.Notes = []string{fmt.Sprintf("This is from the Benchmark's status: %s of %s, %d invalid. The figures of cells and runs are missing.",
+	report.Notes = []string{fmt.Sprintf("This is from the Benchmark's status: %s of %s, %d invalid. The metrics of cells and runs are missing.",
 		number.Plural(int(ptr.Deref(s.FinishedRuns, 0)), "run"), number.Plural(int(ptr.Deref(s.Cells, 0)), "cell"), ptr.Deref(s.InvalidRuns, 0))}
 	return report
 }

@@ -63,7 +63,7 @@ func unique(names map[string]reflect.Type, t reflect.Type) string {
 	return name
 }
 
-// help returns the text about a figure that is in the table of its type.
+// help returns the text about a value that is in the table of its type.
 func help(t reflect.Type, field string) string {
 	if t.Kind() != reflect.Struct {
 		return ""
@@ -101,9 +101,9 @@ func (m *mapper) schemaOf(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[result.Percentiles]():
 		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}
 	case reflect.TypeFor[result.Used]():
-		return figures(m, result.ServerMetrics)
+		return metrics(m, result.ServerMetrics)
 	case reflect.TypeFor[result.NodeUsage]():
-		return figures(m, result.NodeMetrics)
+		return metrics(m, result.NodeMetrics)
 	case reflect.TypeFor[v1alpha1.BenchmarkSpec]():
 		return &jsonschema.Schema{Type: "object", Description: "spec of the Benchmark, as its CustomResourceDefinition describes it"}
 	case reflect.TypeFor[metav1.Time]():
@@ -143,8 +143,8 @@ func phases() []any {
 	return names
 }
 
-// figures returns the schema of those figures of a table that are known.
-func figures[T any](m *mapper, table result.Table[T]) *jsonschema.Schema {
+// metrics returns the schema of those metrics of a table that are known.
+func metrics[T any](m *mapper, table result.Table[T]) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	if m.strict {
 		s.AdditionalProperties = jsonschema.FalseSchema

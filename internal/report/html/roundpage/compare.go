@@ -178,12 +178,12 @@ func percentilesTable(results [2]*result.Result) *doc.Table {
 
 // pairsSection has the metrics of two single runs, each as two dots on a line.
 func pairsSection(c *Comparison) doc.Section {
-	figure := func(side func(e *round.ComparedEffect) float64) func(*round.ComparedEffect) string {
+	value := func(side func(e *round.ComparedEffect) float64) func(*round.ComparedEffect) string {
 		return func(e *round.ComparedEffect) string { return number.Significant(round.InUnit(e.Metric, side(e))) }
 	}
-	t := doc.TableOf("Figures", c.Effects, doc.Word("metric", func(e *round.ComparedEffect) string { return round.MetricTitle(e.Metric) }),
-		doc.Number("A", figure(func(e *round.ComparedEffect) float64 { return e.BaselineMedian })), doc.Number("B", figure(func(e *round.ComparedEffect) float64 { return e.CandidateMedian })))
-	return doc.Section{ID: "figures", Title: "Figures", Question: "What else was measured?", Blocks: append(
+	t := doc.TableOf("Metrics", c.Effects, doc.Word("metric", func(e *round.ComparedEffect) string { return round.MetricTitle(e.Metric) }),
+		doc.Number("A", value(func(e *round.ComparedEffect) float64 { return e.BaselineMedian })), doc.Number("B", value(func(e *round.ComparedEffect) float64 { return e.CandidateMedian })))
+	return doc.Section{ID: "metrics", Title: "Metrics", Question: "What else was measured?", Blocks: append(
 		[]doc.Block{doc.Paragraph{"One run each: how much the next one would differ is not known."}}, plots(chart.Pairs(c.Comparison), t, "")...,
 	)}
 }

@@ -131,7 +131,7 @@ func TestComparisonOfTwoRuns(t *testing.T) {
 	}
 }
 
-// TestRefusedComparison checks that a page that compares nothing has the reason and no figure.
+// TestRefusedComparison checks that a page that compares nothing has the reason and no plot.
 func TestRefusedComparison(t *testing.T) {
 	a, b := side(t, "a", 1, 5000, "v1"), side(t, "b", 1, 6000, "v1")
 	b.Groups[0].Environments[0]["/kernel"] = "6.2"

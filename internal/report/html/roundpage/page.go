@@ -53,7 +53,7 @@ func Document(r *round.Report) *doc.Document {
 		case "trend":
 			addTrend(s, r)
 		case "invalid":
-			s.Blocks = []doc.Block{doc.Paragraph{"Their figures are nowhere on this page."}, invalidTable(r)}
+			s.Blocks = []doc.Block{doc.Paragraph{"Their metrics are nowhere on this page."}, invalidTable(r)}
 		}
 	}
 	if r.Verdict != v1alpha1.BenchmarkError {

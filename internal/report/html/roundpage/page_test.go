@@ -312,7 +312,7 @@ func TestRoundOfTheStatus(t *testing.T) {
 	b.Status.Round = &v1alpha1.RoundStatus{Number: r.Number, Hash: r.Hash, Verdict: r.Verdict, Reason: r.Reason, Effects: benchmark.EffectStatuses(r.Cells, r.Effects)}
 	page := write(t, round.FromStatus(b))
 	found := tables(t, page)
-	if effectIn(found, "connector=apr", "LatencyP99") == nil || found["Medians of all cells"] != nil || !strings.Contains(page, "The figures of cells and runs are missing.") {
+	if effectIn(found, "connector=apr", "LatencyP99") == nil || found["Medians of all cells"] != nil || !strings.Contains(page, "The metrics of cells and runs are missing.") {
 		t.Errorf("tables %q", slices.Sorted(maps.Keys(found)))
 	}
 }

@@ -165,7 +165,7 @@ func gridTable(r *round.Report, g *round.Pivot, effects bool) *doc.Table {
 	}
 	fields := []doc.Field[int]{
 		doc.Word("cell", func(cell *int) string { return r.Cells[*cell].Name }),
-		doc.Number("figure", func(cell *int) string { text, _ := texts(*cell); return text }),
+		doc.Number("value", func(cell *int) string { text, _ := texts(*cell); return text }),
 		doc.Number("interval", func(cell *int) string { _, interval := texts(*cell); return interval }),
 		doc.Word("warnings", func(cell *int) string { return cmp.Or(strings.Join(r.Warnings(*cell), ", "), "-") }),
 	}

@@ -277,7 +277,7 @@ func poison(v reflect.Value, with string) {
 	}
 }
 
-// TestFiguresAreThoseOfJSON checks the figures of sentences and tables against those of the JSON report.
+// TestFiguresAreThoseOfJSON checks the metrics of sentences and tables against those of the JSON report.
 func TestFiguresAreThoseOfJSON(t *testing.T) {
 	for _, name := range []string{"tomcat", "failing", "open", "stages", "measured", "standalone"} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/chart"
 )
 
-// seriesJSON is what the page's script reads: the figures of all plots over time, and how to write them.
+// seriesJSON is what the page's script reads: the values of all plots over time, and how to write them.
 type seriesJSON struct {
 	// Start and End are the ends of the axis, in seconds. Times has the begin of each point.
 	Start  float64     `json:"start"`
@@ -34,15 +34,15 @@ type panelJSON struct {
 type lineJSON struct {
 	Name string `json:"name"`
 	Step bool   `json:"step,omitempty"`
-	// Values are the figures, null where they are unknown. If all are the same, All is that figure instead.
+	// Values are those of all points, null where they are unknown. If all are the same, All is that value instead.
 	Values []value `json:"values,omitempty"`
 	All    *value  `json:"all,omitempty"`
 }
 
-// value is a figure with the three significant digits with which pages write it, or null.
+// value has the three significant digits with which pages write it, or is null.
 type value float64
 
-// MarshalJSON writes the figure.
+// MarshalJSON writes the value.
 func (v value) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(v)) {
 		return []byte("null"), nil

@@ -19,11 +19,11 @@ func overTime(r *result.Result) doc.Section {
 	s := doc.Section{ID: "time", Title: "Over time", Question: "What happened, and what caused it?"}
 	t := chart.NewTimeline(r)
 	if t == nil {
-		s.Add(doc.Paragraph{"The result has no figures by time."})
+		s.Add(doc.Paragraph{"The result has no metrics by time."})
 		return s
 	}
 	p := doc.Panels{
-		Hint:        fmt.Sprintf("%s points. Point at a plot, or focus one and use the arrow keys, to read its figures.", number.Count(int64(t.Points()))),
+		Hint:        fmt.Sprintf("%s points. Point at a plot, or focus one and use the arrow keys, to read its values.", number.Count(int64(t.Points()))),
 		FoldedTitle: "Memory, network, pauses and the nodes, on the same axis", Series: series(t),
 	}
 	open := 0
@@ -42,7 +42,7 @@ func overTime(r *result.Result) doc.Section {
 			p.Panels = append(p.Panels, panel)
 		}
 	}
-	s.Add(captions(r, t), p, doc.Group{Title: "The same figures as a table", Folded: true, Blocks: []doc.Block{seriesTable(t)}})
+	s.Add(captions(r, t), p, doc.Group{Title: "The same values as a table", Folded: true, Blocks: []doc.Block{seriesTable(t)}})
 	return s
 }
 
@@ -78,12 +78,12 @@ func captions(r *result.Result, t *chart.Timeline) (texts doc.Paragraph) {
 	return texts
 }
 
-// seriesTable has the figures of the plots over time. If there are many points, a row has the largest figure of several.
+// seriesTable has the values of the plots over time. If there are many points, a row has the largest value of several.
 func seriesTable(t *chart.Timeline) *doc.Table {
 	every := (t.Points() + maxTableRows - 1) / maxTableRows
-	table := &doc.Table{Caption: "Figures of each point", Columns: doc.Words("from, " + plot.TimeUnit(t.End))}
+	table := &doc.Table{Caption: "Values of each point", Columns: doc.Words("from, " + plot.TimeUnit(t.End))}
 	if every > 1 {
-		table.Caption = fmt.Sprintf("The largest figure of each %d points", every)
+		table.Caption = fmt.Sprintf("The largest value of each %d points", every)
 	}
 	var columns []*chart.Line
 	for i := range t.Panels {

@@ -125,9 +125,9 @@ func heatMap(r *round.Report, g *round.Pivot, title string, draw func(cell int, 
 	}
 	description := fmt.Sprintf("from %s to %s.", least, most)
 	if least == "" {
-		description = "no cell has a figure."
+		description = "no cell has a value."
 	} else if unknown > 0 {
-		description = fmt.Sprintf("from %s to %s, %d without a figure.", least, most, unknown)
+		description = fmt.Sprintf("from %s to %s, %d without a value.", least, most, unknown)
 	}
 	f := plot.Of(title, description, plots...)
 	f.Note = note

@@ -30,7 +30,7 @@ func Pairs(c *round.Comparison) *plot.Figure {
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	f := plot.Of("Figures of "+names[0]+" and "+names[1], strings.Join(texts, "; ")+". One run each.", p)
+	f := plot.Of("Metrics of "+names[0]+" and "+names[1], strings.Join(texts, "; ")+". One run each.", p)
 	f.Names = []plot.Name{plot.OfVariant(0, names[0], 0), plot.OfVariant(1, names[1], 0)}
 	return f
 }

@@ -1,5 +1,5 @@
 // Package roundtest makes rounds of Benchmarks for tests: planned, evaluated and decided as the operator does, with
-// figures that are made up. The same call always makes the same round.
+// metrics that are made up. The same call always makes the same round.
 package roundtest
 
 import (
@@ -69,7 +69,7 @@ func noise(run *benchmark.Run, deviation float64) float64 {
 	return 1 + deviation*random.NormFloat64()
 }
 
-// figures returns the figures of a run that takes a factor of the usual time.
+// metrics returns the metrics of a run that takes a factor of the usual time.
 func figures(factor float64) map[v1alpha1.BenchmarkMetric]float64 {
 	return map[v1alpha1.BenchmarkMetric]float64{
 		"RequestsPerSecond": 10_000 / factor, "LatencyP50": 1000 * factor, "LatencyP99": 5000 * factor, "ErrorRate": 0, "TargetCPUPerRequest": 80 * factor,
@@ -274,7 +274,7 @@ func Staged(t testing.TB) *round.Report {
 	})}
 }
 
-// level returns the figures of a level of a server that sustains a number of requests per second.
+// level returns the metrics of a level of a server that sustains a number of requests per second.
 func level(connections int64, capacity float64) benchmark.RunLevel {
 	wanted := float64(connections) * 10
 	load := wanted / capacity

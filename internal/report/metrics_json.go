@@ -5,7 +5,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-type figuresJSON struct {
+type metricsJSON struct {
 	// RequestsPerSecond counts successful requests.
 	RequestsPerSecond float64 `json:"requestsPerSecond"`
 	// ErrorPercent is the number of failed requests divided by that of all requests.

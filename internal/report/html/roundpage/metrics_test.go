@@ -16,7 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
 
-// agrees reports whether a figure was written as text, to within half of the text's last digit.
+// agrees reports whether a value was written as text, to within half of the text's last digit.
 func agrees(text string, figure float64) bool {
 	plain := strings.NewReplacer(",", "", "+", "", "%", "", "−", "-").Replace(text)
 	if strings.HasPrefix(plain, "<") {
