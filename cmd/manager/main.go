@@ -118,6 +118,7 @@ func parse() *options {
 	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
 	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of both images: Always, IfNotPresent or Never.")
 	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 4*time.Hour, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
+	flag.IntVar(&o.reconciler.MaxActiveRuns, "max-active-runs", 4, "Largest number of active runs of a namespace, in all lanes. The others wait. Zero allows any.")
 	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", list(&o.reconciler.Lanes))
 	o.reconciler.Issuers = []string{"Issuer/*"}
 	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. No issuer is allowed if it is empty; those of the run's namespace, Issuer/*, if it is omitted.", parsed(&o.reconciler.Issuers, readIssuers))
@@ -270,6 +271,7 @@ func run(ctx context.Context, o *options) error {
 	}, ctrl.Log.WithName("sessions"))
 	sessions.ConnectionsPerAddress = o.sessionConnections
 	observed := metrics.New(mgr.GetClient(), sessions, clock.RealClock{}, version)
+	overdue := func() { cancel(fmt.Errorf("%w: a reconciliation took too long", errRestart)) }
 	reconciler := &benchmarkrun.Reconciler{
 		Client:    mgr.GetClient(),
 		APIReader: apiReader,
@@ -280,13 +282,14 @@ func run(ctx context.Context, o *options) error {
 		CA:        certificate.CA,
 		Settings:  o.reconciler,
 		Logs:      benchmarkrun.ReadLogs(clientset),
+		Overdue:   overdue,
 	}
 	if buckets != nil {
 		reconciler.Buckets = buckets
 	}
 	benchmarks := &benchmark.Reconciler{
 		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Clock: clock.RealClock{},
-		Overdue: func() { cancel(fmt.Errorf("%w: a reconciliation took too long", errRestart)) },
+		Overdue: overdue,
 	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)

@@ -99,7 +99,7 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *o
 				s.signed[name.Name] = true
 			}
 			if config, ok := obj.(*corev1.ConfigMap); ok && err == nil && config.Name == manifest.ConfigName(br) {
-				s.config = config
+				s.config = manifest.Summary(config)
 			}
 		})
 		return nil, nil

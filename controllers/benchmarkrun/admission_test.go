@@ -10,9 +10,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -103,10 +105,10 @@ func TestReconcileAdmitsNoRunByAnOldObservation(t *testing.T) {
 	first := newBench(t)
 	second := first.with(first.run.Spec.Lane)
 	first.hadItsTurn(second)
-	first.Client = blind{indexed{api}, first.run.Namespace, func() {
-		first.Client = blind{indexed{api}, second.run.Namespace, nil}
+	first.Client = blind{cached{api}, first.run.Namespace, func() {
+		first.Client = blind{cached{api}, second.run.Namespace, nil}
 		second.reconcile()
-		first.Client = indexed{api}
+		first.Client = cached{api}
 	}}
 	first.reload()
 	if result, err := first.Reconcile(t.Context(), first.request()); err != nil || result.RequeueAfter == 0 {
@@ -166,7 +168,7 @@ func TestReconcileKeepsTheLaneOfAnUnansweredAdmission(t *testing.T) {
 	first.hadItsTurn(second)
 	first.killed()
 	restore()
-	second.Client = lagging{indexed{api}}
+	second.Client = lagging{cached{api}}
 	second.reconcile()
 	second.wantState(v1alpha1.ReasonQueued, "hold the lane")
 }
@@ -176,7 +178,7 @@ func TestReconcileKeepsTheLaneOfAnUnansweredAdmission(t *testing.T) {
 func TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted(t *testing.T) {
 	first := newBench(t)
 	name := first.run.Spec.Lane
-	first.freed = make(chan event.TypedGenericEvent[string], 1)
+	first.freed = make(chan event.TypedGenericEvent[types.NamespacedName], 1)
 	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 		return errKilled
 	}})
@@ -190,7 +192,7 @@ func TestReconcileGivesUpTheLaneOfARunThatIsNotAdmitted(t *testing.T) {
 	first.wantState(v1alpha1.ReasonQueued, "")
 	select {
 	case e := <-first.freed:
-		if e.Object != name {
+		if e.Object.Name != name || e.Object.Namespace != first.run.Namespace {
 			t.Errorf("lane %s is free", e.Object)
 		}
 	default:
@@ -217,7 +219,7 @@ func (b *bench) wantFreed(second *bench) {
 func TestReconcileGivesUpTheLaneOfARefusedAdmission(t *testing.T) {
 	first := newBench(t)
 	second := first.with(first.run.Spec.Lane)
-	first.freed = make(chan event.TypedGenericEvent[string], 1)
+	first.freed = make(chan event.TypedGenericEvent[types.NamespacedName], 1)
 	first.hadItsTurn(second)
 	forbidden := apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("benchmarkruns").GroupResource(), first.run.Name, errKilled)
 	restore := first.intercept(interceptor.Funcs{SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
@@ -237,7 +239,7 @@ func TestReconcileGivesUpTheLaneOfARefusedAdmission(t *testing.T) {
 func TestReconcileGivesUpTheLaneOfARunThatCanNotBeObserved(t *testing.T) {
 	first := newBench(t)
 	second := first.with(first.run.Spec.Lane)
-	first.freed = make(chan event.TypedGenericEvent[string], 1)
+	first.freed = make(chan event.TypedGenericEvent[types.NamespacedName], 1)
 	first.hadItsTurn(second)
 	first.intercept(interceptor.Funcs{SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 		return errKilled
@@ -320,4 +322,73 @@ func TestAForeignFinalizerDoesNotHoldALane(t *testing.T) {
 	first.wantState(v1alpha1.ReasonNameConflict, "example.org/forever")
 	second.reconcile()
 	second.wantState(v1alpha1.ReasonStarting, "")
+}
+
+// TestNamespacesHaveABoundOfActiveRuns has a namespace use several lanes. One run more than it may have waits, though its lane
+// is free, and lets others go ahead; the next manager keeps to that; and it starts when another run of the namespace ends.
+func TestNamespacesHaveABoundOfActiveRuns(t *testing.T) {
+	first := newBench(t)
+	first.Settings.MaxActiveRuns = 1
+	first.freed = make(chan event.TypedGenericEvent[types.NamespacedName], 1)
+	lane := first.run.Spec.Lane
+	second := &bench{Reconciler: first.Reconciler, t: t, sessions: first.sessions, clock: first.clock}
+	second.run = wrapper.NewRun(first.run.Namespace, "second", "image:1").Requests(5, 1000).Lane(lane + "-2").Obj()
+	mustCreate(t, second.run)
+	first.reconcile()
+	first.wantState(v1alpha1.ReasonStarting, "")
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonQueued, "1 are active, in all lanes")
+	other := newBench(t, func(w *wrapper.Run) { w.Lane(second.run.Spec.Lane) })
+	other.Settings.MaxActiveRuns = 1
+	second.reconcile()
+	select {
+	case e := <-first.freed:
+		if got, want := first.nextAfter(t.Context(), e.Object), []reconcile.Request{other.request()}; !slices.Equal(got, want) {
+			t.Errorf("%v comes next, not %v", got, want)
+		}
+	default:
+		t.Error("nobody goes ahead")
+	}
+	other.reconcile()
+	other.wantState(v1alpha1.ReasonStarting, "")
+	if err := api.Delete(t.Context(), other.run); err != nil {
+		t.Fatal(err)
+	}
+	restarted := newBench(t)
+	restarted.Settings.MaxActiveRuns = 1
+	second.Reconciler, second.sessions = restarted.Reconciler, restarted.sessions
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonQueued, "1 are active, in all lanes")
+	if err := api.Delete(t.Context(), first.run); err != nil {
+		t.Fatal(err)
+	}
+	left := types.NamespacedName{Namespace: first.run.Namespace, Name: lane}
+	if got, want := second.nextAfter(t.Context(), left), []reconcile.Request{second.request()}; !slices.Equal(got, want) {
+		t.Errorf("%v comes next, not %v", got, want)
+	}
+	second.reconcile()
+	second.wantState(v1alpha1.ReasonStarting, "")
+}
+
+// TestABoundOfActiveRunsIsKeptByAllWorkers has two runs of a namespace, in lanes of their own, both find it not full.
+func TestABoundOfActiveRunsIsKeptByAllWorkers(t *testing.T) {
+	first := newBench(t)
+	first.Settings.MaxActiveRuns = 1
+	second := wrapper.NewRun(first.run.Namespace, "second", "image:1").Requests(5, 1000).Lane(first.run.Spec.Lane + "-2").Obj()
+	mustCreate(t, second)
+	first.reload()
+	_, version, err := first.observeLane(t.Context(), second.Spec.Lane)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := (&observed.Run{}); first.observePosition(t.Context(), first.run, o) != nil || !o.Position.Free {
+		t.Fatalf("%+v", o.Position)
+	}
+	if first.lanes.reserve(second, version) {
+		t.Error("both are admitted")
+	}
+	o := &observed.Run{}
+	if err := first.observePosition(t.Context(), second, o); err != nil || o.Position.Active != 1 {
+		t.Errorf("%+v: %v", o.Position, err)
+	}
 }

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -83,24 +85,60 @@ func (f *fakeSessions) RequestSample(string) { f.read++ }
 func (f *fakeSessions) Release(string)       { f.released = true }
 func (f *fakeSessions) Forget(string)        { f.forgotten = true }
 
-// indexed is a client with the cache's index of lanes.
-type indexed struct{ client.Client }
+// cached is a client that reads what the manager's cache holds, with its index of lanes.
+type cached struct{ client.Client }
+
+// Get implements client.Client.
+func (c cached) Get(ctx context.Context, name client.ObjectKey, obj client.Object, options ...client.GetOption) error {
+	err := c.Client.Get(ctx, name, obj, options...)
+	if err == nil {
+		hold(obj)
+	}
+	return err
+}
+
+// hold makes of an object what the manager's cache holds of it.
+func hold(obj runtime.Object) {
+	switch obj := obj.(type) {
+	case *v1alpha1.BenchmarkRun:
+		_, _ = trimRun(obj)
+	case *corev1.Pod:
+		*obj = *trimPod(obj)
+	case *batchv1.Job:
+		held, _ := trimChild(obj)
+		*obj = *held.(*batchv1.Job)
+	case *metav1.PartialObjectMetadata:
+		held, _ := trimChild(obj)
+		*obj = *held.(*metav1.PartialObjectMetadata)
+	}
+}
 
 // List implements client.Client.
-func (c indexed) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	all := (&client.ListOptions{}).ApplyOptions(options)
-	lane, ok := "", false
-	if all.FieldSelector != nil {
-		lane, ok = all.FieldSelector.RequiresExactMatch(laneField)
+func (c cached) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := c.list(ctx, list, options...)
+	if err == nil {
+		err = meta.EachListItem(list, func(obj runtime.Object) error { hold(obj); return nil })
 	}
-	if !ok {
-		return c.Client.List(ctx, list, options...)
-	}
-	all.FieldSelector = nil
-	runs := list.(*v1alpha1.BenchmarkRunList)
-	err := c.Client.List(ctx, runs, all)
-	runs.Items = slices.DeleteFunc(runs.Items, func(br v1alpha1.BenchmarkRun) bool { return !slices.Contains(laneIndex(&br), lane) })
 	return err
+}
+
+func (c cached) list(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	all := (&client.ListOptions{}).ApplyOptions(options)
+	for field, index := range map[string]client.IndexerFunc{laneField: laneIndex, placeField: placeIndex} {
+		if all.FieldSelector == nil {
+			break
+		}
+		value, ok := all.FieldSelector.RequiresExactMatch(field)
+		if !ok {
+			continue
+		}
+		all.FieldSelector = nil
+		runs := list.(*v1alpha1.BenchmarkRunList)
+		err := c.Client.List(ctx, runs, all)
+		runs.Items = slices.DeleteFunc(runs.Items, func(br v1alpha1.BenchmarkRun) bool { return !slices.Contains(index(&br), value) })
+		return err
+	}
+	return c.Client.List(ctx, list, options...)
 }
 
 // bench is a reconciler with one run.
@@ -132,7 +170,7 @@ func newBench(t testing.TB, change ...func(*wrapper.Run)) *bench {
 	return &bench{
 		t: t, sessions: sessions, clock: clock, run: w.Obj(),
 		Reconciler: &Reconciler{
-			Client: indexed{api}, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
+			Client: cached{api}, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
 			CA:       func() []byte { return []byte("ca") },
 			Settings: manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443", Issuers: []string{"Issuer/*", "ClusterIssuer.example.org/other"}},
 		},

@@ -1,8 +1,10 @@
 package benchmarkrun
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -10,26 +12,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/retry"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // CacheOptions returns what the manager's cache holds: all runs, and of pods, Jobs and ConfigMaps
-// those with the label of a run. It holds no content of ConfigMaps, which are watched and read from
-// it by their metadata. A kind that nobody watches can't be read from it, so that nothing else is
+// those with the label of a run. Anybody may set that: of these it holds only what is read. It holds no content of ConfigMaps,
+// which are watched and read from it by their metadata. A kind that nobody watches can't be read from it, so that nothing else is
 // held by mistake.
 func CacheOptions() (cache.Options, error) {
 	ofRuns, err := labels.NewRequirement(manifest.LabelRunUID, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("select the objects of runs: %w", err)
 	}
-	children := cache.ByObject{Label: labels.NewSelector().Add(*ofRuns)}
+	children := cache.ByObject{Label: labels.NewSelector().Add(*ofRuns), Transform: trimChild}
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
 		DefaultTransform:            trim,
@@ -55,16 +59,134 @@ func trim(obj any) (any, error) {
 	return obj, nil
 }
 
+const (
+	// maxContainers limits the containers of a pod that are kept, and is more than a run's pods have.
+	maxContainers = 32
+	// maxText limits each text that whoever creates an object may choose freely.
+	maxText = 512
+	// maxFinalizers limits the finalizers that are kept, which only a message names.
+	maxFinalizers = 4
+)
+
+// trimChild returns what is read of an object that may be a child of a run. Nobody can make it large.
+func trimChild(obj any) (any, error) {
+	switch obj := obj.(type) {
+	case *corev1.Pod:
+		return trimPod(obj), nil
+	case *batchv1.Job:
+		return &batchv1.Job{ObjectMeta: trimMeta(&obj.ObjectMeta), Status: batchv1.JobStatus{Conditions: obj.Status.Conditions}}, nil
+	case *metav1.PartialObjectMetadata:
+		return &metav1.PartialObjectMetadata{TypeMeta: obj.TypeMeta, ObjectMeta: trimMeta(&obj.ObjectMeta)}, nil
+	}
+	return obj, nil // a tombstone
+}
+
+// trimMeta returns the metadata by which an object is a child of a run, or isn't.
+func trimMeta(m *metav1.ObjectMeta) metav1.ObjectMeta {
+	kept := metav1.ObjectMeta{
+		Namespace: m.Namespace, Name: m.Name, GenerateName: m.GenerateName, UID: m.UID, ResourceVersion: m.ResourceVersion,
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, DeletionGracePeriodSeconds: m.DeletionGracePeriodSeconds,
+		Labels: map[string]string{}, Annotations: map[string]string{},
+	}
+	for _, name := range []string{
+		manifest.LabelRun, manifest.LabelRunUID, manifest.LabelRole, manifest.LabelLane, batchv1.JobCompletionIndexAnnotation,
+	} {
+		if value, ok := m.Labels[name]; ok {
+			kept.Labels[name] = value
+		}
+	}
+	for _, name := range []string{manifest.AnnotationCA, batchv1.JobCompletionIndexAnnotation} {
+		if value := m.Annotations[name]; value != "" {
+			kept.Annotations[name] = short(value)
+		}
+	}
+	for i := range m.OwnerReferences {
+		if owner := &m.OwnerReferences[i]; ptr.Deref(owner.Controller, false) {
+			kept.OwnerReferences = append(kept.OwnerReferences, metav1.OwnerReference{
+				APIVersion: short(owner.APIVersion), Kind: short(owner.Kind), Name: short(owner.Name), UID: types.UID(short(string(owner.UID))), Controller: owner.Controller,
+			})
+		}
+	}
+	for _, name := range m.Finalizers[:min(len(m.Finalizers), maxFinalizers)] {
+		kept.Finalizers = append(kept.Finalizers, short(name))
+	}
+	return kept
+}
+
+// short returns a text up to its greatest length. It is a copy, so that the rest isn't kept.
+func short(text string) string { return strings.Clone(text[:min(len(text), maxText)]) }
+
+func trimPod(pod *corev1.Pod) *corev1.Pod {
+	kept := &corev1.Pod{
+		ObjectMeta: trimMeta(&pod.ObjectMeta),
+		Spec: corev1.PodSpec{
+			NodeName: pod.Spec.NodeName, ServiceAccountName: pod.Spec.ServiceAccountName, ActiveDeadlineSeconds: pod.Spec.ActiveDeadlineSeconds,
+		},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason, Message: pod.Status.Message, PodIP: pod.Status.PodIP},
+	}
+	if pod.Spec.Resources != nil {
+		kept.Spec.Resources = &corev1.ResourceRequirements{} // that it was kept
+	}
+	for i := range pod.Spec.Containers[:min(len(pod.Spec.Containers), maxContainers)] {
+		c := &pod.Spec.Containers[i]
+		memory := corev1.ResourceList{}
+		if limit, ok := c.Resources.Limits[corev1.ResourceMemory]; ok {
+			memory[corev1.ResourceMemory] = limit
+		}
+		kept.Spec.Containers = append(kept.Spec.Containers, corev1.Container{
+			Name: c.Name, Image: short(c.Image), Resources: corev1.ResourceRequirements{Limits: memory},
+		})
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.DisruptionTarget || condition.Type == corev1.PodScheduled {
+			kept.Status.Conditions = append(kept.Status.Conditions, condition)
+		}
+	}
+	kept.Status.InitContainerStatuses = trimStatuses(pod.Status.InitContainerStatuses)
+	kept.Status.ContainerStatuses = trimStatuses(pod.Status.ContainerStatuses)
+	return kept
+}
+
+func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for _, s := range statuses[:min(len(statuses), maxContainers)] {
+		kept = append(kept, corev1.ContainerStatus{Name: s.Name, State: s.State, ImageID: s.ImageID, ContainerID: s.ContainerID})
+	}
+	return kept
+}
+
+// maxWaiting is the size in bytes of a spec that is kept in full while the run waits.
+const maxWaiting = 4 << 10
+
 // trimRun trims a run. Of one that has finished, it keeps only what the cleanup, the lanes and the
-// metrics need. The status of such a run is never written from the cache; see writeFinished.
+// metrics need. The status of such a run is never written from the cache; see writeFinished. Of one that waits, and of which
+// there may be thousands, it keeps no large spec.
 func trimRun(obj any) (any, error) {
 	br, ok := obj.(*v1alpha1.BenchmarkRun)
-	if !ok || !state.IsFinished(br) || br.Status.Verdict == "" { // without a verdict it is trimmed
+	if !ok || state.IsFinished(br) && br.Status.Verdict == "" || isTrimmed(br) { // it is trimmed
+		return trim(obj)
+	}
+	spec, status := &br.Spec, &br.Status
+	br.OwnerReferences = slices.DeleteFunc(br.OwnerReferences, func(owner metav1.OwnerReference) bool { return !ptr.Deref(owner.Controller, false) })
+	if !state.IsFinished(br) {
+		ofBenchmark := func(all map[string]string, names ...string) map[string]string {
+			kept := map[string]string{}
+			for _, name := range names {
+				if value, ok := all[name]; ok {
+					kept[name] = short(value)
+				}
+			}
+			return kept
+		}
+		br.Labels = ofBenchmark(br.Labels, benchmark.LabelBenchmark, benchmark.LabelRound)
+		br.Annotations = ofBenchmark(br.Annotations, benchmark.AnnotationCell)
+		if encoded, err := json.Marshal(spec); err != nil || state.IsAdmitted(br) || len(encoded) <= maxWaiting {
+			return trim(obj)
+		}
+		br.Spec = v1alpha1.BenchmarkRunSpec{Lane: spec.Lane, Suspend: spec.Suspend, Clients: v1alpha1.Clients{Replicas: spec.Clients.Replicas}}
 		return trim(obj)
 	}
 	br.Labels, br.Annotations = nil, nil // users' own
-	br.OwnerReferences = slices.DeleteFunc(br.OwnerReferences, func(owner metav1.OwnerReference) bool { return !ptr.Deref(owner.Controller, false) })
-	spec, status := &br.Spec, &br.Status
 	script := spec.Script
 	if script != nil {
 		script = &v1alpha1.Script{} // only that there is one, whose teardown() may have to run
@@ -89,4 +211,10 @@ func trimRun(obj any) (any, error) {
 	}
 	br.Status = kept
 	return trim(obj)
+}
+
+// isTrimmed reports whether a run that waits is without the most of its spec: whoever needs that reads it past the cache. The
+// API server accepts no run without a target.
+func isTrimmed(br *v1alpha1.BenchmarkRun) bool {
+	return !state.IsFinished(br) && br.Spec.Target.Image == "" && !state.IsExternal(br)
 }

@@ -2,6 +2,7 @@ package benchmarkrun
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -18,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/run/observed"
@@ -135,16 +138,17 @@ func TestTrimmedRunsHaveNothingOfUsers(t *testing.T) {
 	}
 }
 
-// TestTrimKeepsRunsThatGoOn checks that all of a run is in the cache until it has finished, except for
+// TestTrimKeepsRunsThatGoOn checks that all of a run is in the cache from its admission until it has finished, except for
 // what no controller reads.
 func TestTrimKeepsRunsThatGoOn(t *testing.T) {
 	br := wrapper.NewRun("ns", "run", "image:1").Lane("l").Requests(5, 1000).Obj()
-	br.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "mine": "kept"}
+	br.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "mine": "x", benchmark.AnnotationCell: "kept"}
+	br.Labels = map[string]string{"mine": "x", benchmark.LabelRound: "1"}
 	br.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	br.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue, Message: "kept"}}
 	got, want := trimmed(t, br), br.DeepCopy()
 	want.ManagedFields = nil
-	delete(want.Annotations, corev1.LastAppliedConfigAnnotation)
+	want.Annotations, want.Labels = map[string]string{benchmark.AnnotationCell: "kept"}, map[string]string{benchmark.LabelRound: "1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -236,5 +240,72 @@ func TestPredicates(t *testing.T) {
 		if test := tests[name]; test.got != test.want {
 			t.Errorf("%s: %t", name, test.got)
 		}
+	}
+}
+
+// TestNobodyFillsTheCache makes objects with the label of a run as large as the API server takes them.
+func TestNobodyFillsTheCache(t *testing.T) {
+	large := strings.Repeat("x", 250_000)
+	m := metav1.ObjectMeta{
+		Name: "x", Labels: map[string]string{manifest.LabelRunUID: "uid"}, Annotations: map[string]string{"large": large, manifest.AnnotationCA: large},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: large}},
+	}
+	for i := range 2000 {
+		m.Labels[fmt.Sprint("l", i)] = strings.Repeat("x", 63)
+		m.Finalizers = append(m.Finalizers, "example.org/"+strings.Repeat("x", 63))
+		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{Name: large, Kind: "Job", Controller: ptr.To(i == 0)})
+	}
+	pod := &corev1.Pod{ObjectMeta: m, Spec: corev1.PodSpec{NodeSelector: map[string]string{"x": large}, Hostname: large}}
+	for i := range 2000 {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
+			Name: fmt.Sprintf("%063d", i), Image: large, Command: []string{large}, Env: []corev1.EnvVar{{Name: "x", Value: large}},
+		})
+	}
+	for name, obj := range map[string]client.Object{
+		"pod": pod, "Job": &batchv1.Job{ObjectMeta: m, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod.Spec}}},
+		"ConfigMap": &metav1.PartialObjectMetadata{ObjectMeta: m},
+	} {
+		held, err := trimChild(obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(held)
+		if err != nil || len(encoded) > 24<<10 {
+			t.Errorf("%d bytes of a %s are kept: %v", len(encoded), name, err)
+		}
+		again, err := trimChild(held)
+		if diff := cmp.Diff(held, again); diff != "" || err != nil {
+			t.Errorf("%s, trimmed twice (-once +twice): %v\n%s", name, err, diff)
+		}
+	}
+}
+
+// TestWaitingRunsAreSmall queues runs with the largest specs: they are read again when it is their turn.
+func TestWaitingRunsAreSmall(t *testing.T) {
+	b := newBench(t, func(w *wrapper.Run) {
+		w.Obj().Annotations = map[string]string{"large": strings.Repeat("x", 200_000)}
+		w.Obj().Spec.Load.Requests, w.Obj().Spec.Target.Readiness.Path = nil, "/"
+		for i := range 40 {
+			w.Obj().Spec.Load.Requests = append(w.Obj().Spec.Load.Requests, v1alpha1.Request{
+				Path: fmt.Sprint("/", i), Method: v1alpha1.MethodPost, Body: &v1alpha1.Body{Text: strings.Repeat("x", 16384)},
+			})
+		}
+	})
+	held := &v1alpha1.BenchmarkRun{}
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(b.run), held); err != nil {
+		t.Fatal(err)
+	}
+	if encoded, err := json.Marshal(held); err != nil || len(encoded) > 2000 || !isTrimmed(held) {
+		t.Errorf("%d bytes of a waiting run are kept: %v", len(encoded), err)
+	}
+	again := trimmed(t, held)
+	if diff := cmp.Diff(held, again); diff != "" {
+		t.Errorf("trimmed twice (-once +twice):\n%s", diff)
+	}
+	b.reconcile()
+	b.podsRun()
+	b.reconcile()
+	if got := b.sessions.plans[0].Requests; len(got) != 40 || len(got[39].Body) != 16384 {
+		t.Errorf("the clients got %d requests", len(got))
 	}
 }

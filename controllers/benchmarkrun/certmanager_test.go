@@ -102,7 +102,7 @@ func certManagerIsMissing(t *testing.T) {
 func certManagerIsMissingAfterARestart(t *testing.T) {
 	b := newBench(t, mutual(selfSigned(), issuedBy("ca")))
 	b.reload()
-	plan := run.Decide(b.run, &observed.Run{Position: lane.Position{Free: true}, CA: b.CA()}, b.clock.Now())
+	plan := run.Decide(b.run, &observed.Run{Settings: b.Settings, Position: lane.Position{Free: true}, CA: b.CA()}, b.clock.Now())
 	if refusal, err := b.act(t.Context(), b.run, &plan); err != nil || refusal == nil || !failure.KindMissing(refusal.Err) {
 		t.Fatal(refusal, err)
 	}
@@ -223,7 +223,7 @@ func certificateIsAwaited(t *testing.T) {
 	certificate := b.certificate(false)
 	b.says(certificate, "Ready", "False", "DoesNotExist", "Issuing certificate as Secret does not contain a certificate")
 	b.says(certificate, "Issuing", "True", "DoesNotExist", "Issuing")
-	for name, owner := range map[string]*unstructured.Unstructured{"run-1": certificate, "another-1": nil} {
+	for name, owner := range map[string]*unstructured.Unstructured{certificate.GetName() + "-1": certificate, "another-1": nil} {
 		request := ofKind("CertificateRequest")
 		request.SetNamespace(b.run.Namespace)
 		request.SetName(name)
@@ -236,7 +236,7 @@ func certificateIsAwaited(t *testing.T) {
 		b.says(request, "Ready", "False", "Pending", "of "+name)
 	}
 	b.reconcile()
-	b.wants(v1alpha1.ReasonStarting, "DoesNotExist: Issuing certificate as Secret", "Pending: of run-1")
+	b.wants(v1alpha1.ReasonStarting, "DoesNotExist: Issuing certificate as Secret", "Pending: of "+certificate.GetName()+"-1")
 	if got := b.state().Message; strings.Contains(got, "another-1") {
 		t.Errorf("it says what another Certificate waits for: %s", got)
 	}

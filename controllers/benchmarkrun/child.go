@@ -14,12 +14,7 @@ import (
 
 // child reads an object of the run into obj and returns it. It returns nil if there is none, or if
 // somebody else owns it, which it records.
-func child[T client.Object](ctx context.Context, r *Reconciler, br *v1alpha1.BenchmarkRun, o *observed.Run, name string, obj T) (T, error) {
-	return childFrom(ctx, r, r, br, o, name, obj)
-}
-
-// childFrom is like child, with a given reader.
-func childFrom[T client.Object](ctx context.Context, r *Reconciler, from client.Reader, br *v1alpha1.BenchmarkRun, o *observed.Run, name string, obj T) (T, error) {
+func child[T client.Object](ctx context.Context, r *Reconciler, from client.Reader, br *v1alpha1.BenchmarkRun, o *observed.Run, name string, obj T) (T, error) {
 	key := types.NamespacedName{Namespace: br.Namespace, Name: name}
 	found, err := r.read(ctx, from, key, obj)
 	if err == nil && !found && ownership.Expects(br, obj) {

@@ -158,11 +158,18 @@ func (r *Reconciler) settleUnobserved(ctx context.Context, br *v1alpha1.Benchmar
 }
 
 func (r *Reconciler) release(ctx context.Context, br *v1alpha1.BenchmarkRun) {
-	if !r.lanes.release(br) || r.freed == nil {
+	if r.lanes.release(br) {
+		r.wake(ctx, types.NamespacedName{Namespace: br.Namespace, Name: br.Spec.Lane})
+	}
+}
+
+// wake has the runs reconciled that may start after one of a namespace has left a lane.
+func (r *Reconciler) wake(ctx context.Context, left types.NamespacedName) {
+	if r.freed == nil {
 		return
 	}
 	select {
-	case r.freed <- event.TypedGenericEvent[string]{Object: br.Spec.Lane}:
+	case r.freed <- event.TypedGenericEvent[types.NamespacedName]{Object: left}:
 	case <-ctx.Done():
 	}
 }
@@ -178,6 +185,10 @@ func refused(err error) bool {
 func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alpha1.BenchmarkRun, error) {
 	br := &v1alpha1.BenchmarkRun{}
 	err := r.Get(ctx, name, br)
+	if err == nil && isTrimmed(br) {
+		*br = v1alpha1.BenchmarkRun{}
+		err = r.APIReader.Get(ctx, name, br)
+	}
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero() && !state.HasFinalizer(br):
 		for _, uid := range r.known.forget(name) {

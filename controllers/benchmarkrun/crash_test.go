@@ -30,8 +30,8 @@ func (b *bench) intercept(funcs interceptor.Funcs) (restore func()) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.Client = indexed{interceptor.NewClient(watching, funcs)}
-	return func() { b.Client = indexed{api} }
+	b.Client = cached{interceptor.NewClient(watching, funcs)}
+	return func() { b.Client = cached{api} }
 }
 
 // killed reconciles the run and expects errKilled.

@@ -245,7 +245,7 @@ func asCached(t testing.TB) client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return indexed{interceptor.NewClient(watching, interceptor.Funcs{
+	return cached{interceptor.NewClient(watching, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, name client.ObjectKey, obj client.Object, options ...client.GetOption) error {
 			if err := c.Get(ctx, name, obj, options...); err != nil {
 				return err
@@ -314,7 +314,7 @@ func TestReconcileDeletesNothingWhileTheCacheIsBehind(t *testing.T) {
 	before := b.run.DeepCopy()
 	b.reconcile()
 	fresh := newBench(t, func(w *wrapper.Run) { w.Lane("unused") })
-	fresh.run, fresh.Client = b.run, behind{Client: indexed{api}, run: before}
+	fresh.run, fresh.Client = b.run, behind{Client: cached{api}, run: before}
 	if result, err := fresh.Reconcile(t.Context(), fresh.request()); err != nil || result.RequeueAfter == 0 {
 		t.Errorf("%+v, %v", result, err)
 	}

@@ -19,7 +19,7 @@ type runState struct {
 	made v1alpha1.ChildrenStatus
 	// signed has the names of the Secrets that this manager has made.
 	signed map[string]bool
-	// config is the ConfigMap of an active run: the cache has no content.
+	// config is the ConfigMap of an active run, without the user's files: the cache has no content.
 	config *corev1.ConfigMap
 	// node is the node of an active run's target.
 	node *targetNode

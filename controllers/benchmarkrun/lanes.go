@@ -19,10 +19,15 @@ import (
 )
 
 const (
-	// laneField is the cache's index of the runs of a lane that have not finished.
-	laneField = "lane"
-	// lanePage limits the runs or pods of one read past the cache.
+	// laneField is the cache's index of the runs of a lane that have not finished. placeField is that of the runs which are
+	// placeActive: they hold their lane, and of those which are placeWaiting.
+	laneField    = "lane"
+	placeField   = "place"
+	placeActive  = "active"
+	placeWaiting = "waiting"
+	// lanePage limits the runs of one read past the cache, podPage the pods, which may be larger.
 	lanePage = 500
+	podPage  = 100
 	// maxIdleLanes is the number of lanes past which those without a run are forgotten.
 	maxIdleLanes = 1024
 )
@@ -35,13 +40,14 @@ type lanes struct {
 
 	mu     sync.Mutex // never held during a call to the API server
 	byName map[string]*laneState
+	// version counts reservations: a lane may be reserved only if no lane was since it was observed. So neither a lane nor
+	// a namespace has more active runs than it may have.
+	version uint64
 }
 
 type laneState struct {
-	// reserved is the UID of the run that may be admitted, or empty. version counts reservations: a
-	// lane may be reserved only if that wasn't done since it was observed.
+	// reserved is the UID of the run that may be admitted, or empty.
 	reserved types.UID
-	version  uint64
 	// written holds runs as this manager has written them last, until their pods can't hold the
 	// lane any more: the cache may be behind, and runs may be deleted before their pods. A run for
 	// which the lane is reserved counts as written.
@@ -53,6 +59,16 @@ type laneState struct {
 func laneIndex(obj client.Object) []string {
 	if br := obj.(*v1alpha1.BenchmarkRun); !state.IsFinished(br) {
 		return []string{br.Spec.Lane}
+	}
+	return nil
+}
+
+func placeIndex(obj client.Object) []string {
+	switch br := obj.(*v1alpha1.BenchmarkRun); {
+	case lane.Holds(br):
+		return []string{placeActive}
+	case lane.Waits(br):
+		return []string{placeWaiting}
 	}
 	return nil
 }
@@ -71,18 +87,18 @@ func (l *lanes) state(name string) *laneState {
 }
 
 // reserve keeps a lane for a run until its admission is written, so that no other run is admitted
-// meanwhile. It returns false if the lane was reserved since its state had the given version: what was
-// observed of it then may be wrong by now. Nobody waits for the end of a reservation.
+// meanwhile. It returns false if a lane was reserved since the state of the lanes had the given version: what was
+// observed then may be wrong by now. Nobody waits for the end of a reservation.
 func (l *lanes) reserve(br *v1alpha1.BenchmarkRun, version uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.state(br.Spec.Lane)
-	if s.version != version {
+	if l.version != version {
 		return false
 	}
 	admitted := br.DeepCopy()
 	meta.SetStatusCondition(&admitted.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue})
-	s.version++
+	l.version++
 	s.reserved, s.written[br.UID] = br.UID, laneFields(admitted)
 	return true
 }
@@ -213,7 +229,7 @@ func inVersion(ctx context.Context, cached *v1alpha1.BenchmarkRun, metadata *met
 	return &br, err
 }
 
-// snapshot returns copies of what is known of a lane, and its version.
+// snapshot returns copies of what is known of a lane, and the version of all.
 func (l *lanes) snapshot(name string, now time.Time) (written map[types.UID]*v1alpha1.BenchmarkRun, lastAdmission map[string]time.Time, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,7 +241,22 @@ func (l *lanes) snapshot(name string, now time.Time) (written map[types.UID]*v1a
 			return other != name && s.reserved == "" && len(s.written) == 0
 		})
 	}
-	return maps.Clone(s.written), maps.Clone(s.lastAdmission), s.version
+	return maps.Clone(s.written), maps.Clone(s.lastAdmission), l.version
+}
+
+// active returns the runs that hold a lane, as this manager has written them last, or for which one is reserved.
+func (l *lanes) active() map[types.UID]*v1alpha1.BenchmarkRun {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := map[types.UID]*v1alpha1.BenchmarkRun{}
+	for _, s := range l.byName {
+		for uid, br := range s.written {
+			if lane.Holds(br) {
+				all[uid] = br
+			}
+		}
+	}
+	return all
 }
 
 // deleted notes that a run was deleted, unless that is known.

@@ -69,11 +69,11 @@ func TestReconcileNamesNothingOfOtherNamespaces(t *testing.T) {
 }
 
 // lagging is a client whose cache doesn't show that runs were admitted.
-type lagging struct{ indexed }
+type lagging struct{ cached }
 
 // List implements client.Client.
 func (c lagging) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	err := c.indexed.List(ctx, list, options...)
+	err := c.cached.List(ctx, list, options...)
 	if runs, ok := list.(*v1alpha1.BenchmarkRunList); ok {
 		for i := range runs.Items {
 			runs.Items[i].Status, runs.Items[i].ResourceVersion = v1alpha1.BenchmarkRunStatus{}, "1"
@@ -96,7 +96,7 @@ func TestReconcileAdmitsOneRunWhileTheCacheIsBehind(t *testing.T) {
 			if sameManager {
 				second.Reconciler, second.sessions = first.Reconciler, first.sessions
 			}
-			second.Client = lagging{indexed{api}}
+			second.Client = lagging{cached{api}}
 			second.reconcile()
 			if got := second.state(); got.Reason != v1alpha1.ReasonQueued || !strings.Contains(got.Message, "hold the lane") {
 				t.Errorf("%+v", got)

@@ -47,8 +47,8 @@ func (r *Reconciler) observe(ctx context.Context, br *v1alpha1.BenchmarkRun) (*o
 func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	var errs [3]error
 	errs[0] = r.observeConfig(ctx, br, o)
-	o.Target, errs[1] = child(ctx, r, br, o, manifest.TargetName(br), &corev1.Pod{})
-	o.Job, errs[2] = child(ctx, r, br, o, manifest.ClientsName(br), &batchv1.Job{})
+	o.Target, errs[1] = child(ctx, r, r, br, o, manifest.TargetName(br), &corev1.Pod{})
+	o.Job, errs[2] = child(ctx, r, r, br, o, manifest.ClientsName(br), &batchv1.Job{})
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
@@ -154,16 +154,23 @@ func (r *Reconciler) observeClients(ctx context.Context, br *v1alpha1.BenchmarkR
 	return nil
 }
 
+// observeInputs reads what the run copies of the user's ConfigMaps, one by one, until that is too much.
 func (r *Reconciler) observeInputs(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	o.Inputs = map[string]*corev1.ConfigMap{}
+	size := 0
 	for _, name := range inputs.Names(br) {
 		config := &corev1.ConfigMap{}
 		found, err := r.read(ctx, r.APIReader, types.NamespacedName{Namespace: br.Namespace, Name: name}, config)
 		if err != nil {
 			return err
 		}
-		if found {
-			o.Inputs[name] = config
+		if !found {
+			continue
+		}
+		needed, bytes := inputs.Needed(br, config)
+		o.Inputs[name] = needed
+		if size += bytes; size > inputs.MaxReadBytes {
+			return nil // that is too much, whatever the others have
 		}
 	}
 	return nil

@@ -78,7 +78,9 @@ func (r *Reconciler) noteIssued(ctx context.Context, br *v1alpha1.BenchmarkRun, 
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(certificateRequestKind)
-	if err := r.APIReader.List(ctx, list, client.InNamespace(issued.GetNamespace())); err != nil {
+	// cert-manager numbers the requests of a Certificate, whose name has 52 characters at most. There may be any number of
+	// others, each as large as an object may be.
+	if err := r.APIReader.List(ctx, list, client.InNamespace(issued.GetNamespace()), client.MatchingFields{"metadata.name": name + "-1"}); err != nil {
 		return fmt.Errorf("list the CertificateRequests of %s: %w", name, err)
 	}
 	var requests []unstructured.Unstructured

@@ -23,10 +23,10 @@ func configMetadata() *metav1.PartialObjectMetadata {
 }
 
 // observeConfig reads the run's ConfigMap. Its content is read past the cache once, unless this
-// manager has created it, and is kept while the run goes on. Of a run that has finished, there is no
+// manager has created it, and what the run goes on with is kept: none of the user's files. Of a run that has finished, there is no
 // content.
 func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
-	cached, err := child(ctx, r, br, o, manifest.ConfigName(br), configMetadata())
+	cached, err := child(ctx, r, r, br, o, manifest.ConfigName(br), configMetadata())
 	if err != nil || cached == nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRu
 	if own, err := r.owns(ctx, br, o, config); !own || err != nil {
 		return err
 	}
-	r.known.change(br.UID, func(s *runState) { s.config = config })
-	o.Config = config
+	o.Config = manifest.Summary(config)
+	r.known.change(br.UID, func(s *runState) { s.config = o.Config })
 	return nil
 }
 
@@ -56,13 +56,13 @@ func (r *Reconciler) observeConfig(ctx context.Context, br *v1alpha1.BenchmarkRu
 func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
 	name := manifest.ArtifactName(br)
 	if br.Status.Artifact == nil {
-		cached, err := child(ctx, r, br, o, name, configMetadata())
+		cached, err := child(ctx, r, r, br, o, name, configMetadata())
 		if cached != nil {
 			o.Stored = &observed.Stored{}
 		}
 		return err
 	}
-	stored, err := childFrom(ctx, r, r.APIReader, br, o, name, &corev1.ConfigMap{})
+	stored, err := child(ctx, r, r.APIReader, br, o, name, &corev1.ConfigMap{})
 	if stored == nil || err != nil {
 		return err
 	}

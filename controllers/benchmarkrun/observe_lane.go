@@ -3,6 +3,7 @@ package benchmarkrun
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +24,11 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, 
 	if err := r.List(ctx, &active, client.MatchingFields{laneField: name}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, 0, fmt.Errorf("list the runs of lane %s: %w", name, err)
 	}
-	queue := &lane.Lane{LastAdmission: lastAdmission}
+	full, err := r.full(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	queue := &lane.Lane{LastAdmission: lastAdmission, Full: full}
 	for i := range active.Items {
 		br := &active.Items[i]
 		last := written[br.UID]
@@ -50,6 +55,37 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, 
 	return queue, version, nil
 }
 
+// full returns the namespaces that have as many active runs as they may have, with their number: those of the cache, and
+// those that this manager has admitted, or is about to, and that the cache doesn't show yet.
+func (r *Reconciler) full(ctx context.Context) (map[string]int, error) {
+	most := r.Settings.MaxActiveRuns
+	if most == 0 {
+		return nil, nil
+	}
+	admitted := r.lanes.active()
+	var active v1alpha1.BenchmarkRunList
+	if err := r.List(ctx, &active, client.MatchingFields{placeField: placeActive}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the active runs: %w", err)
+	}
+	count := map[string]int{}
+	for i := range active.Items {
+		count[active.Items[i].Namespace]++
+		delete(admitted, active.Items[i].UID)
+	}
+	for uid, last := range admitted {
+		br := &v1alpha1.BenchmarkRun{}
+		found, err := r.read(ctx, r, client.ObjectKeyFromObject(last), br)
+		if err != nil {
+			return nil, err
+		}
+		if found && br.UID == uid && !newer(br, last) {
+			count[last.Namespace]++
+		}
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return n < most })
+	return count, nil
+}
+
 // observePosition reads a run's position from the cache, and confirms past it that no pod holds the
 // lane before a run is admitted. What the cache doesn't know of runs yet, this manager has written
 // itself. The lane of a run that may be admitted is reserved.
@@ -68,7 +104,11 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 		if err := list(ctx, queue, br.Spec.Lane); err != nil {
 			return fmt.Errorf("list the pods of lane %s: %w", br.Spec.Lane, err)
 		}
-		if o.Position = lane.PositionOf(br, queue, r.Clock.Now()); !o.Position.Free {
+		o.Position = lane.PositionOf(br, queue, r.Clock.Now())
+		if p := o.Position; p.Active > 0 && !p.Held && p.Ahead > 0 {
+			r.wake(ctx, types.NamespacedName{Name: br.Spec.Lane}) // it was its turn: others go ahead
+		}
+		if !o.Position.Free {
 			return nil
 		}
 	}
@@ -93,7 +133,7 @@ func (r *Reconciler) cachedPods(ctx context.Context, queue *lane.Lane, name stri
 // any labels: it reads only the namespaces of runs whose pods may hold the lane, page by page.
 func (r *Reconciler) livePods(ctx context.Context, queue *lane.Lane, name string) error {
 	queue.Pods = nil
-	read := map[string]bool{}
+	owners, read := lane.OwnersAmong(queue.Runs), map[string]bool{}
 	for _, br := range queue.Runs {
 		if br.Status.Children == nil || read[br.Namespace] || lane.HasLeft(br, r.Clock.Now()) {
 			continue
@@ -102,11 +142,11 @@ func (r *Reconciler) livePods(ctx context.Context, queue *lane.Lane, name string
 		for token := ""; ; {
 			var page corev1.PodList
 			if err := r.APIReader.List(ctx, &page, client.InNamespace(br.Namespace), client.HasLabels{manifest.LabelRunUID},
-				client.MatchingLabels{manifest.LabelLane: name}, client.Limit(lanePage), client.Continue(token)); err != nil {
+				client.MatchingLabels{manifest.LabelLane: name}, client.Limit(podPage), client.Continue(token)); err != nil {
 				return err
 			}
 			for i := range page.Items {
-				if lane.OwnerOf(&page.Items[i], queue.Runs) != nil {
+				if owners.Of(&page.Items[i]) != nil {
 					queue.Pods = append(queue.Pods, page.Items[i])
 				}
 			}

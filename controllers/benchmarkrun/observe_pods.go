@@ -25,6 +25,8 @@ const (
 	logLines   = 2000
 	logBytes   = 512 << 10
 	logTimeout = 5 * time.Second
+	// maxEvents limits the events of an object that are read: anybody who may create events can add some.
+	maxEvents = 100
 )
 
 // ReadLogs returns Logs from a cluster.
@@ -83,7 +85,7 @@ func (r *Reconciler) observePodEvents(ctx context.Context, br *v1alpha1.Benchmar
 	o.PodEvents = map[string]*pods.Event{}
 	for _, obj := range observed.NeedsEvents(br, o, r.Clock.Now()) {
 		var events corev1.EventList
-		if err := r.APIReader.List(ctx, &events, client.InNamespace(obj.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(obj.GetUID())}); err != nil {
+		if err := r.APIReader.List(ctx, &events, client.InNamespace(obj.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(obj.GetUID())}, client.Limit(maxEvents)); err != nil {
 			o.PodEvents[obj.GetName()] = &pods.Event{Reason: "EventsUnknown", Message: err.Error()}
 		} else if event := pods.LastWarning(events.Items); event != nil {
 			o.PodEvents[obj.GetName()] = event

@@ -79,10 +79,13 @@ type Reconciler struct {
 	// WatchCertificates watches cert-manager's Certificates from its first call on. It may be nil.
 	WatchCertificates func() error
 
-	// lanes holds the admissions to each lane. freed carries the names of lanes that were reserved for a
-	// run which was not admitted.
+	// Overdue is called when a reconciliation has taken a minute. It must end the process.
+	Overdue func()
+
+	// lanes holds the admissions to each lane. freed carries the namespace and the lane of runs for which a lane was
+	// reserved and which were not admitted.
 	lanes lanes
-	freed chan event.TypedGenericEvent[string]
+	freed chan event.TypedGenericEvent[types.NamespacedName]
 	// known holds what this manager knows of each run.
 	known knownRuns
 	// since is the time since which this manager leads: reconcilers start when it does.

@@ -3,6 +3,7 @@ package benchmarkrun
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/controllers/retry"
+	"github.com/assay-dev/assay/controllers/fair"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/run/pods"
@@ -35,7 +35,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, laneField, laneIndex); err != nil {
 		return fmt.Errorf("index the runs by lane: %w", err)
 	}
-	r.freed = make(chan event.TypedGenericEvent[string])
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, placeField, placeIndex); err != nil {
+		return fmt.Errorf("index the runs by their place: %w", err)
+	}
+	r.freed = make(chan event.TypedGenericEvent[types.NamespacedName])
 	r.uploaded = make(chan event.TypedGenericEvent[types.UID])
 	built, err := ctrl.NewControllerManagedBy(mgr).
 		Named("benchmarkrun").
@@ -44,12 +47,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(runOfPod)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.nextAfterPod), builder.WithPredicates(podEnds)).
-		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextInLane), builder.WithPredicates(laneMoves)).
-		WatchesRawSource(source.Channel(r.freed, handler.TypedEnqueueRequestsFromMapFunc(r.next))).
+		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.nextAfterRun), builder.WithPredicates(laneMoves)).
+		WatchesRawSource(source.Channel(r.freed, handler.TypedEnqueueRequestsFromMapFunc(r.nextAfter))).
 		WatchesRawSource(source.Channel(r.uploaded, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
 		WatchesRawSource(r.first(mgr.GetCache())).
 		WatchesRawSource(source.Channel(changed, handler.TypedEnqueueRequestsFromMapFunc(r.runOfSession))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4, RateLimiter: retry.Limiter()}).
+		WithOptions(fair.Options(4, r.Overdue)).
 		Build(r)
 	if err != nil {
 		return fmt.Errorf("build the controller: %w", err)
@@ -139,9 +142,38 @@ func (r *Reconciler) nextAfterPod(ctx context.Context, pod client.Object) []reco
 	return r.next(ctx, pod.GetLabels()[manifest.LabelLane])
 }
 
-func (r *Reconciler) nextInLane(ctx context.Context, br client.Object) []reconcile.Request {
-	return r.next(ctx, br.(*v1alpha1.BenchmarkRun).Spec.Lane)
+func (r *Reconciler) nextAfterRun(ctx context.Context, br client.Object) []reconcile.Request {
+	return r.nextAfter(ctx, types.NamespacedName{Namespace: br.GetNamespace(), Name: br.(*v1alpha1.BenchmarkRun).Spec.Lane})
 }
+
+// nextAfter returns the runs that may start after one of a namespace has left a lane: the next of the lane, and those of
+// the namespace in others, which may have waited for one of its active runs to end.
+func (r *Reconciler) nextAfter(ctx context.Context, left types.NamespacedName) []reconcile.Request {
+	requests := r.next(ctx, left.Name)
+	if r.Settings.MaxActiveRuns == 0 || left.Namespace == "" {
+		return requests
+	}
+	var waiting v1alpha1.BenchmarkRunList
+	if err := r.List(ctx, &waiting, client.InNamespace(left.Namespace), client.MatchingFields{placeField: placeWaiting}, client.UnsafeDisableDeepCopy); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the waiting runs of a namespace", "namespace", left.Namespace)
+		return requests
+	}
+	held := map[string]bool{left.Name: true}
+	for _, br := range r.lanes.active() {
+		held[br.Spec.Lane] = true
+	}
+	slices.SortFunc(waiting.Items, func(a, b v1alpha1.BenchmarkRun) int { return lane.CompareAge(&a, &b) })
+	for i := range waiting.Items {
+		if br := &waiting.Items[i]; !held[br.Spec.Lane] && len(requests) < maxNext {
+			held[br.Spec.Lane] = true
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(br)})
+		}
+	}
+	return requests
+}
+
+// maxNext limits the runs that are looked at after one has left its lane.
+const maxNext = 32
 
 func (r *Reconciler) next(ctx context.Context, name string) []reconcile.Request {
 	if name == "" {

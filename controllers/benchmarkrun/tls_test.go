@@ -80,7 +80,7 @@ func (b *bench) secrets() []string {
 // restarted replaces the reconciler, as after a restart of the manager.
 func (b *bench) restarted() {
 	b.Reconciler = &Reconciler{
-		Client: indexed{api}, APIReader: api, Events: b.Events, Clock: b.clock, Sessions: b.sessions, CA: b.CA, Settings: b.Settings, Logs: b.Logs,
+		Client: cached{api}, APIReader: api, Events: b.Events, Clock: b.clock, Sessions: b.sessions, CA: b.CA, Settings: b.Settings, Logs: b.Logs,
 	}
 }
 

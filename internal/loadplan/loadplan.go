@@ -17,32 +17,44 @@ import (
 const microsecondsPerSecond = 1_000_000
 
 // Plans returns the plan of each client, by index. The run is one that the API server accepted,
-// with its defaults; lengths are those of the files that the target serves, by path.
+// with its defaults; lengths are those of the files that the target serves, by path. The plans share what they have in
+// common, which must not be changed.
 func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan {
 	spec := &run.Spec
 	plans := make([]*session.Plan, Replicas(spec))
+	// What is the same for all clients is there once: a thousand of them may have megabytes of bodies.
+	common := &session.Plan{
+		Host: server.Host(run), TLS: server.SessionTLS(run), Requests: requests(spec, lengths), Form: form(spec.Load.Authentication),
+	}
+	pages(common, spec, lengths)
+	segments := ""
+	if spec.Script != nil {
+		segments = sequence(len(plans))
+	}
 	for i := range plans {
 		if spec.Script != nil {
-			plans[i] = &session.Plan{Host: server.Host(run), TLS: server.SessionTLS(run), Script: script(run, i, len(plans))}
+			plans[i] = &session.Plan{Host: common.Host, TLS: common.TLS, Script: script(run, i, len(plans), segments)}
 			continue
 		}
 		plans[i] = &session.Plan{
 			Streams:             Streams(spec),
 			KeepAlive:           spec.Load.Client.KeepAlive != v1alpha1.Disabled,
 			TimeoutMicroseconds: int64(ptr.Deref(spec.Load.Client.TimeoutSeconds, 30)) * microsecondsPerSecond,
-			Host:                server.Host(run),
-			TLS:                 server.SessionTLS(run),
-			Requests:            requests(spec, lengths),
+			Host:                common.Host,
+			TLS:                 common.TLS,
+			Requests:            common.Requests,
+			Pages:               common.Pages,
+			UserConnections:     common.UserConnections,
+			Lengths:             common.Lengths,
 			Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
 			Cookies:             spec.Load.Client.Cookies == v1alpha1.Enabled,
 			Authentication:      authentication(spec.Load.Authentication),
-			Form:                form(spec.Load.Authentication),
+			Form:                common.Form,
 			Seed:                seed(i),
 		}
 		if tool := spec.Clients.Tool; tool != nil {
 			plans[i].Tool = string(tool.Name)
 		}
-		pages(plans[i], spec, lengths)
 		shape(plans[i], spec, sharing{per: spec.Load.LoadIsPer, index: i, clients: len(plans)})
 	}
 	for i, p := range plans {

@@ -17,13 +17,13 @@ const (
 	VariableTelemetryHeaders    = "K6_OTEL_HEADERS"
 )
 
-// script returns a client's part of a script: an execution segment. Together they do the whole.
-func script(run *v1alpha1.BenchmarkRun, index, clients int) *session.Script {
+// script returns a client's part of a script: an execution segment. Together they do the whole, whose segments sequence has.
+func script(run *v1alpha1.BenchmarkRun, index, clients int, sequence string) *session.Script {
 	s := run.Spec.Script
 	planned := &session.Script{
 		File:             s.File,
 		Segment:          fraction(index, clients) + ":" + fraction(index+1, clients),
-		Sequence:         sequence(clients),
+		Sequence:         sequence,
 		Leads:            index == session.ScriptLeader,
 		MergedThresholds: true,
 		Tags:             map[string]string{},

@@ -92,14 +92,28 @@ func ConfigMap(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, in *Inpu
 	return config, nil
 }
 
-// annotationCA is set on a run's ConfigMap to the SHA-256 of the manager's CA bundle that it has, so
+// Summary returns a run's ConfigMap with what is read of it while the run is active: no file of the user's.
+func Summary(config *corev1.ConfigMap) *corev1.ConfigMap {
+	summary := &corev1.ConfigMap{ObjectMeta: config.ObjectMeta, Data: map[string]string{}, BinaryData: map[string][]byte{}}
+	for _, key := range []string{contentListFile, scriptListFile, renderingFile} {
+		if text, ok := config.Data[key]; ok {
+			summary.Data[key] = text
+		}
+	}
+	if list, ok := config.BinaryData[requestListFile]; ok {
+		summary.BinaryData[requestListFile] = list
+	}
+	return summary
+}
+
+// AnnotationCA is set on a run's ConfigMap to the SHA-256 of the manager's CA bundle that it has, so
 // that a manager that changes its CA needn't read the ConfigMaps that have it.
-const annotationCA = "assay.dev/ca-sha256"
+const AnnotationCA = "assay.dev/ca-sha256"
 
 // Trusts reports whether a run's ConfigMap, of which only the metadata must be given, has a CA bundle
 // of the manager.
 func Trusts(config metav1.Object, ca []byte) bool {
-	return config.GetAnnotations()[annotationCA] == artifact.Identify(ca).SHA256
+	return config.GetAnnotations()[AnnotationCA] == artifact.Identify(ca).SHA256
 }
 
 // SetTrusted records that a run's ConfigMap has a CA bundle of the manager.
@@ -108,7 +122,7 @@ func SetTrusted(config metav1.Object, ca []byte) {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[annotationCA] = artifact.Identify(ca).SHA256
+	annotations[AnnotationCA] = artifact.Identify(ca).SHA256
 	config.SetAnnotations(annotations)
 }
 

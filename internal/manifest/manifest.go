@@ -64,6 +64,8 @@ type Settings struct {
 	// lanes that runs may use, or empty for all.
 	MaxActiveDeadline time.Duration
 	Lanes             []string
+	// MaxActiveRuns limits the active runs of a namespace in all lanes, unless it is zero. The others wait.
+	MaxActiveRuns int
 	// Issuers are the cert-manager issuers that runs may use, as KIND/NAME or KIND.GROUP/NAME, where
 	// NAME may be *. Empty allows none.
 	Issuers []string

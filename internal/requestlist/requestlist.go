@@ -14,14 +14,15 @@ import (
 	"strings"
 )
 
-// Bounds of a list. What a ConfigMap can hold is less than maxBytes.
+// Bounds of a list. What a ConfigMap can hold is less than MaxBytes.
 const (
 	// MaxRequests is the largest number of requests.
 	MaxRequests = 100_000
 	// MaxPathBytes is the length of the longest path.
 	MaxPathBytes = 2048
-	maxBytes     = 1 << 20
-	maxWeight    = 1_000_000
+	// MaxBytes is the largest size of a list.
+	MaxBytes  = 1 << 20
+	maxWeight = 1_000_000
 )
 
 // Methods are those that a request of a list may have.
@@ -42,8 +43,8 @@ type Entry struct {
 
 // Parse reads a list. An error names the line that is wrong, counted from 1, and the remedy.
 func Parse(text string) ([]Entry, error) {
-	if len(text) > maxBytes {
-		return nil, fmt.Errorf("it has %d bytes: give at most %d", len(text), maxBytes)
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("it has %d bytes: give at most %d", len(text), MaxBytes)
 	}
 	var entries []Entry
 	number := 0
@@ -139,7 +140,7 @@ func Encode(entries []Entry) ([]byte, error) {
 }
 
 // encodedBytes bounds what Encode makes of a list that Parse has taken: a method more in each line.
-const encodedBytes = maxBytes + MaxRequests*len("OPTIONS ")
+const encodedBytes = MaxBytes + MaxRequests*len("OPTIONS ")
 
 // Decode is the inverse of Encode.
 func Decode(encoded []byte) ([]Entry, error) {

@@ -34,7 +34,7 @@ func TestListsComeAcross(t *testing.T) {
 func TestTheLongestListComesAcross(t *testing.T) {
 	for name, text := range map[string]string{
 		"of requests": strings.Repeat("OPTIONS /\n", MaxRequests),
-		"of bytes":    strings.Repeat("/"+strings.Repeat("a", MaxPathBytes-1)+"\n", maxBytes/(MaxPathBytes+1)),
+		"of bytes":    strings.Repeat("/"+strings.Repeat("a", MaxPathBytes-1)+"\n", MaxBytes/(MaxPathBytes+1)),
 	} {
 		entries, err := Parse(text)
 		if err != nil {
@@ -72,7 +72,7 @@ func TestBadLinesAreNamed(t *testing.T) {
 		{"/" + strings.Repeat("a", MaxPathBytes), "the path has 2049 characters: give at most 2048"},
 		{strings.Repeat("a", 100), `"` + strings.Repeat("a", 80) + `"… is neither`},
 		{strings.Repeat("/\n", MaxRequests+1), fmt.Sprintf("line %d: there are more than", MaxRequests+1)},
-		{strings.Repeat("#", maxBytes+1), "it has 1048577 bytes"},
+		{strings.Repeat("#", MaxBytes+1), "it has 1048577 bytes"},
 	} {
 		if _, err := Parse(test.text); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%.40q: %v, want %q", test.text, err, test.want)

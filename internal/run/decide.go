@@ -102,6 +102,9 @@ func queue(p *step.Planner) {
 	position := p.Observed.Position
 	message := fmt.Sprintf("Waiting for lane %s: %d runs are ahead.", p.Run.Spec.Lane, position.Ahead)
 	switch {
+	case position.Active > 0:
+		message = fmt.Sprintf("Waiting for a run of namespace %s to end: %d are active, in all lanes, which is as many as this manager allows (--max-active-runs).",
+			p.Run.Namespace, position.Active)
 	case position.Holder != "":
 		message += " " + position.Holder + " hold the lane."
 	case position.Held:

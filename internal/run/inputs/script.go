@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -41,54 +40,50 @@ func scriptField(run *v1alpha1.BenchmarkRun, configMap string) string {
 	return ""
 }
 
-// readScript returns the files of the run's script. It says what is missing if all ConfigMaps exist
-// but none has the file that is executed.
-func readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) (files []manifest.ScriptFile, missing string) {
+// readScript takes the files of the run's script. The file that is executed is missing if all ConfigMaps exist but none has
+// it.
+func (in *Inputs) readScript(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) {
 	if run.Spec.Script == nil {
-		return nil, ""
+		return
 	}
-	complete := true
+	complete, before := true, in.bytes
 	for _, source := range scriptSources(run) {
 		config := configs[source.configMap]
 		if config == nil {
 			complete = false
 			continue
 		}
-		values := texts(config)
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			files = append(files, manifest.ScriptFile{
-				Key: "script-" + strconv.Itoa(len(files)), Path: path.Join(source.directory, key), Text: values[key],
-			})
+		for _, key := range slices.Sorted(in.keys(config)) {
+			if size, _ := sizeIn(config, key); in.fits(size) {
+				in.Script = append(in.Script, manifest.ScriptFile{
+					Key: "script-" + strconv.Itoa(len(in.Script)), Path: path.Join(source.directory, key), Text: value(config, key),
+				})
+			}
 		}
 	}
+	in.script = in.bytes - before
 	file := run.Spec.Script.File
-	if complete && !slices.ContainsFunc(files, func(f manifest.ScriptFile) bool { return f.Path == file }) {
-		missing = fmt.Sprintf("spec.script.file: %s not found in ConfigMap %s or in spec.script.directories",
-			file, run.Spec.Script.ConfigMapName)
+	if complete && !slices.ContainsFunc(in.Script, func(f manifest.ScriptFile) bool { return f.Path == file }) {
+		in.Missing = append(in.Missing, fmt.Sprintf("spec.script.file: %s not found in ConfigMap %s or in spec.script.directories",
+			file, run.Spec.Script.ConfigMapName))
 	}
-	return files, missing
 }
 
 // checkScript returns an error if two files of a script need the same path.
 func checkScript(files []manifest.ScriptFile) error {
+	paths := make(map[string]bool, len(files))
 	for _, f := range files {
-		for _, other := range files {
-			if strings.HasPrefix(other.Path, f.Path+"/") {
-				return fmt.Errorf("spec.script.directories: %s must not be both a file and a directory: rename one of them", f.Path)
-			}
-			if other.Path == f.Path && other.Key != f.Key {
-				return fmt.Errorf("spec.script.directories: %s must not be in two of the ConfigMaps: rename one of them", f.Path)
+		if paths[f.Path] {
+			return fmt.Errorf("spec.script.directories: %s must not be in two of the ConfigMaps: rename one of them", f.Path)
+		}
+		paths[f.Path] = true
+	}
+	for _, f := range files {
+		for at := range f.Path {
+			if f.Path[at] == '/' && paths[f.Path[:at]] {
+				return fmt.Errorf("spec.script.directories: %s must not be both a file and a directory: rename one of them", f.Path[:at])
 			}
 		}
 	}
 	return nil
-}
-
-func texts(config *corev1.ConfigMap) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, config.Data)
-	for key, text := range config.BinaryData {
-		all[key] = string(text)
-	}
-	return all
 }

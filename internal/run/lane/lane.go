@@ -33,6 +33,9 @@ type Lane struct {
 	Pods []corev1.Pod
 	// LastAdmission holds the time of the last admission of each namespace.
 	LastAdmission map[string]time.Time
+	// Full holds the namespaces that have as many active runs in all lanes as they may have, with their number. Others go
+	// ahead of their runs.
+	Full map[string]int
 }
 
 // PositionOf returns a run's position in its lane. An admitted run holds the lane until it finishes, and then
@@ -40,21 +43,22 @@ type Lane struct {
 // another, nor by its own end when it was suspended and starts again. Only pods that a run recorded
 // hold a lane: anybody may create pods with any labels. Namespaces take turns: see order.
 func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position {
-	var p Position
+	p := Position{Active: lane.Full[run.Namespace]}
 	hold := func(holder *v1alpha1.BenchmarkRun) {
 		p.Held = true
 		p.Holder = cmp.Or(p.Holder, holderOf(run, holder))
 	}
 	for _, other := range lane.Runs {
-		if other.UID != run.UID && holdsLane(other) {
+		if other.UID != run.UID && Holds(other) {
 			p.Ahead++
 			hold(other)
 		}
 	}
+	owners := OwnersAmong(lane.Runs)
 	for i := range lane.Pods {
 		pod := &lane.Pods[i]
-		owner := OwnerOf(pod, lane.Runs)
-		if owner == nil || pods.ContainersEnded(pod) || holdsLane(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
+		owner := owners.Of(pod)
+		if owner == nil || pods.ContainersEnded(pod) || Holds(owner) || owner.UID == run.UID && pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		if until := endOf(owner).Add(ReleaseTimeout); now.Before(until) {
@@ -70,7 +74,7 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 		}
 		p.Ahead++
 	}
-	p.Free = p.Ahead == 0 && !p.Held
+	p.Free = p.Ahead == 0 && !p.Held && p.Active == 0
 	return p
 }
 
@@ -102,11 +106,11 @@ func Next(lane *Lane) (types.NamespacedName, bool) {
 func order(lane *Lane) []*v1alpha1.BenchmarkRun {
 	var waiting []*v1alpha1.BenchmarkRun
 	for _, run := range lane.Runs {
-		if waits(run) {
+		if Waits(run) && lane.Full[run.Namespace] == 0 {
 			waiting = append(waiting, run)
 		}
 	}
-	slices.SortFunc(waiting, compareAge)
+	slices.SortFunc(waiting, CompareAge)
 	round, rounds := map[types.UID]int{}, map[string]int{}
 	for _, run := range waiting {
 		round[run.UID] = rounds[run.Namespace]
@@ -118,26 +122,47 @@ func order(lane *Lane) []*v1alpha1.BenchmarkRun {
 	return waiting
 }
 
-func waits(run *v1alpha1.BenchmarkRun) bool {
+// Waits reports whether a run waits for its lane.
+func Waits(run *v1alpha1.BenchmarkRun) bool {
 	return !state.IsAdmitted(run) && !state.IsFinished(run) && !state.IsSuspended(run) && run.DeletionTimestamp.IsZero()
 }
 
-// holdsLane reports whether a run itself holds its lane. One that is being deleted doesn't, however
+// Holds reports whether a run itself holds its lane. One that is being deleted doesn't, however
 // long somebody's finalizer keeps it: its pods may, for a while.
-func holdsLane(run *v1alpha1.BenchmarkRun) bool {
+func Holds(run *v1alpha1.BenchmarkRun) bool {
 	return state.IsAdmitted(run) && !state.IsFinished(run) && run.DeletionTimestamp.IsZero()
 }
 
 // HasLeft reports whether neither a run nor its pods can hold its lane any more.
 func HasLeft(run *v1alpha1.BenchmarkRun, now time.Time) bool {
-	return !holdsLane(run) && !now.Before(endOf(run).Add(ReleaseTimeout))
+	return !Holds(run) && !now.Before(endOf(run).Add(ReleaseTimeout))
 }
 
-// OwnerOf returns the run that recorded a pod or the pod's Job, or nil.
-func OwnerOf(pod *corev1.Pod, runs []*v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+// Owners finds the runs of pods, by the UIDs that the runs recorded.
+type Owners map[string]*v1alpha1.BenchmarkRun
+
+// OwnersAmong returns the owners among runs.
+func OwnersAmong(runs []*v1alpha1.BenchmarkRun) Owners {
+	owners := Owners{}
 	for _, run := range runs {
-		if role, _ := ownership.RoleOf(run, pod); role != ownership.None {
-			return run
+		if children := run.Status.Children; children != nil {
+			owners[children.TargetPodUID], owners[children.ClientJobUID] = run, run
+		}
+	}
+	return owners
+}
+
+// Of returns the run that recorded a pod or the pod's Job, or nil.
+func (o Owners) Of(pod *corev1.Pod) *v1alpha1.BenchmarkRun {
+	uids := []types.UID{pod.UID}
+	if job := metav1.GetControllerOf(pod); job != nil {
+		uids = append(uids, job.UID)
+	}
+	for _, uid := range uids {
+		if run := o[string(uid)]; run != nil && uid != "" {
+			if role, _ := ownership.RoleOf(run, pod); role != ownership.None {
+				return run
+			}
 		}
 	}
 	return nil
@@ -155,8 +180,8 @@ func endOf(run *v1alpha1.BenchmarkRun) time.Time {
 	return ptr.Deref(admitted, metav1.Condition{}).LastTransitionTime.Time // when it was suspended
 }
 
-// compareAge returns a negative number if a was created before b.
-func compareAge(a, b *v1alpha1.BenchmarkRun) int {
+// CompareAge returns a negative number if a was created before b.
+func CompareAge(a, b *v1alpha1.BenchmarkRun) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
 }
 
@@ -166,6 +191,8 @@ type Position struct {
 	Free bool
 	// Ahead is the number of runs that wait or run before it.
 	Ahead int
+	// Active is the number of active runs of its namespace if that may have no more, or else 0.
+	Active int
 	// Held reports whether another run, or pods of a run, hold the lane.
 	Held bool
 	// Holder says which run or pods hold the lane. It is empty for those of another namespace, so that names don't leak.

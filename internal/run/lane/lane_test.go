@@ -104,7 +104,11 @@ func TestPositionOf(t *testing.T) {
 		pods  []corev1.Pod
 		turns map[string]time.Time
 		want  Position
+		full  map[string]int
 	}{
+		"its namespace is full":                    {full: map[string]int{"ns": 4}, want: Position{Active: 4}},
+		"others' is, and is younger":               {runs: of(laneRun("young", 15, in("other"))), full: map[string]int{"ns": 4}, want: Position{Active: 4, Ahead: 1}},
+		"others' is, and is older":                 {runs: of(laneRun("old", 5, in("other"))), full: map[string]int{"other": 4}, want: Position{Free: true}},
 		"alone":                                    {want: Position{Free: true}},
 		"an older one waits":                       {runs: of(laneRun("old", 5)), want: Position{Ahead: 1}},
 		"a younger one waits":                      {runs: of(laneRun("young", 15)), want: Position{Free: true}},
@@ -172,7 +176,7 @@ func TestPositionOf(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			me := laneRun("me", 10, recorded, suspendedBefore)
-			queue := &Lane{Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, LastAdmission: test.turns}
+			queue := &Lane{Full: test.full, Runs: []*v1alpha1.BenchmarkRun{&me}, Pods: test.pods, LastAdmission: test.turns}
 			for i := range test.runs {
 				queue.Runs = append(queue.Runs, &test.runs[i])
 			}

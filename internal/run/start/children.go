@@ -55,11 +55,11 @@ func Prepare(p *step.Planner) bool {
 func createConfig(p *step.Planner, complete bool) bool {
 	in := p.UserInputs()
 	switch {
-	case len(in.Missing) > 0 && !complete:
-		awaitInputs(p, in.Missing)
-		return false
 	case in.Wrong != nil && !complete:
 		p.Fail(failure.InputWrong(in.Wrong))
+		return false
+	case len(in.Missing) > 0 && !complete:
+		awaitInputs(p, in.Missing)
 		return false
 	case len(in.Missing) > 0 || in.Wrong != nil:
 		return true

@@ -134,7 +134,7 @@ const (
 	// VerificationTimeout is the time that servers may take to log their version and connector once
 	// the target is ready. Backends may still be starting: their readiness isn't probed.
 	VerificationTimeout = 30 * time.Second
-	// VerificationInterval is the interval at which its log is read until then.
+	// VerificationInterval is the interval at which its log is read at first.
 	VerificationInterval = 100 * time.Millisecond
 )
 
@@ -147,7 +147,7 @@ func Verify(p *step.Planner) (done bool, waits string) {
 	for _, name := range server.VerifiableContainers(&p.Run.Spec.Target) {
 		logged := p.Logged[name]
 		if (logged.Version == "" || logged.Opened() == "") && !p.Now.After(ready.LastTransitionTime.Add(VerificationTimeout)) {
-			p.RequeueIn(VerificationInterval)
+			p.RequeueIn(max(VerificationInterval, p.Now.Sub(ready.LastTransitionTime.Time)/10)) // each reads all logs
 			return false, cmp.Or(p.Observed.LogErrors[name], "container "+name+" has not logged its version and connector yet")
 		}
 	}
