@@ -31,7 +31,6 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"print": visible,
 	// signed is like print, for texts of numbers: those below 0 have minus signs.
 	"signed": func(text string) string { return number.Minus(visible(text)) },
-	"shown":  arranged,
 	"add":    func(a, b int) int { return a + b },
 	"svg":    func(d doc.Drawing) template.HTML { return template.HTML(d.SVG()) }, //nolint:gosec // see doc.Drawing
 	"lines": func(lines doc.Preformatted) string {
@@ -55,8 +54,8 @@ const (
 )
 
 // arranged returns the blocks that have anything in the order of pages: texts, plots, facts, then the tables that have the details
-// of the plots. Long ones are closed.
-func arranged(blocks []doc.Block) []doc.Block {
+// of the plots. Long ones are closed, unless they are in what is closed already.
+func arranged(blocks []doc.Block, closed bool) []doc.Block {
 	all := doc.Shown(blocks)
 	slices.SortStableFunc(all, func(a, b doc.Block) int { return rank(a) - rank(b) })
 	most := maxRows
@@ -64,8 +63,14 @@ func arranged(blocks []doc.Block) []doc.Block {
 		most = maxRowsBelowPlots
 	}
 	for i, b := range all {
-		if t, is := b.(*doc.Table); is && len(t.Rows) > most {
-			all[i] = doc.Group{Title: t.Caption, Folded: true, Blocks: []doc.Block{t}}
+		switch b := b.(type) {
+		case *doc.Table:
+			if len(b.Rows) > most && !closed {
+				all[i] = doc.Group{Title: b.Caption, Folded: true, Blocks: []doc.Block{b}}
+			}
+		case doc.Group:
+			b.Blocks = arranged(b.Blocks, closed || b.Folded)
+			all[i] = b
 		}
 	}
 	return all
@@ -109,14 +114,19 @@ func Write(w io.Writer, d *doc.Document) error {
 	if script != "" {
 		policy += "; script-src " + hash(script)
 	}
+	shown := *d
+	shown.Sections = slices.Clone(d.Sections)
+	for i := range shown.Sections {
+		shown.Sections[i].Blocks = arranged(shown.Sections[i].Blocks, false)
+	}
 	// None of style, script and policy has anything of a user.
 	data := struct {
-		*doc.Document
+		doc.Document
 		Series any
 		Policy string
 		Style  template.CSS
 		Script template.JS
-	}{d, series, policy, template.CSS(style), template.JS(script)} //nolint:gosec // see above
+	}{shown, series, policy, template.CSS(style), template.JS(script)} //nolint:gosec // see above
 	if err := page.Execute(w, data); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
