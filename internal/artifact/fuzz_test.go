@@ -20,7 +20,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(seed)
-	f.Add([]byte(`{"schemaVersion":2,"clients":[null],"merged":{"latencies":{"total":null}}}`))
+	f.Add([]byte(`{"schemaVersion":1,"clients":[null],"merged":{"latencies":{"total":null}}}`))
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.NoCompression)
 	if err != nil {

@@ -258,7 +258,7 @@ func (s *Summary) Values() string {
 		return fmt.Sprintf("%.2f%% (%.0f of %d)", 100*s.Mean(), s.Sum, s.Samples)
 	}
 	parts := []string{"avg " + value(s.Mean()), "min " + value(s.Min)}
-	for i, v := range s.Percentiles[:min(len(s.Percentiles), len(percentile.Common))] { // other versions have more or fewer
+	for i, v := range s.Percentiles[:min(len(s.Percentiles), len(percentile.Common))] { // what is read may have more or fewer
 		parts = append(parts, fmt.Sprintf("p%s %s", percentile.Common[i], value(v)))
 	}
 	return strings.Join(append(parts, "max "+value(s.Max)), ", ")

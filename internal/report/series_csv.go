@@ -56,7 +56,7 @@ func seriesColumns(r *result.Result) []doc.Field[result.Second] {
 		}))
 	}
 	for _, c := range r.Containers() {
-		if c.Usage != nil && c.Usage.End.CompilerCPU > 0 { // a result of an earlier version has none
+		if c.Usage != nil && c.Usage.End.CompilerCPU > 0 {
 			columns = append(columns, doc.Number("compiler_percent_"+c.Name, func(s *result.Second) string {
 				percent := compilerPercent(s, &c)
 				if percent < 0 {

@@ -51,7 +51,7 @@ func container(c *result.Container, podWide bool) facts {
 			f.add("Heap", "%.1f MiB after the last garbage collection", mebibytes(spent.HeapUsed))
 		}
 	}
-	if c.Usage.End.CompilerCPU > 0 { // a result of an earlier version has none
+	if c.Usage.End.CompilerCPU > 0 {
 		f.add("Java compiler", "%s of CPU time, %.1f%% of the container's", secondsText(spent.CompilerCPU), 100*float64(spent.CompilerCPU)/float64(max(spent.CPU(), 1)))
 	}
 	return f

@@ -6,7 +6,7 @@ type ClientUsage struct {
 	SystemCPU            int64 `json:"systemCPUMicroseconds" help:"CPU time in kernel mode"`
 	Throttled            int64 `json:"throttledMicroseconds" optional:"true" label:"Throttled" column:"throttled" help:"time for which the client was throttled by its CPU limit"`
 	MaxResident          int64 `json:"maxResidentBytes" unit:"memory" merging:"max" label:"Memory" part:"peak RSS" column:"peak RSS" help:"largest resident set since the client's start"`
-	SchedulingLatencyP99 int64 `json:"schedulerLagP99Microseconds" merging:"max" label:"Scheduling latency" part:"p99" column:"sched p99" csv:"client_scheduler_lag_p99_ms" help:"99th percentile of the scheduling latency of what times responses, to within a quarter"`
+	SchedulingLatencyP99 int64 `json:"schedulingLatencyP99Microseconds" merging:"max" label:"Scheduling latency" part:"p99" column:"sched p99" csv:"client_scheduler_lag_p99_ms" help:"99th percentile of the scheduling latency of what times responses, to within a quarter"`
 	GCPause              int64 `json:"gcPauseMicroseconds" label:"GC pauses" part:"total" column:"GC" help:"time for which garbage collections stopped the client"`
 	GCPauseMax           int64 `json:"gcPauseMaxMicroseconds" merging:"max" label:"GC pauses" part:"longest" column:"GC max" csv:"client_gc_pause_max_ms" help:"longest GC pause"`
 }

@@ -118,21 +118,16 @@ func (e ErrorCounts) Occurred() iter.Seq2[ErrorKind, int64] {
 	}
 }
 
-// Set sets the counts by their kinds. Errors of kinds that only a later version
-// knows are exceptions.
+// Set sets the counts by their kinds. It returns an error for counts that cannot be.
 func (e *ErrorCounts) Set(counts []int64) error {
-	if len(counts) > maxMetrics {
-		return fmt.Errorf("%d kinds of errors, must be at most %d", len(counts), maxMetrics)
+	if len(counts) != len(e) {
+		return fmt.Errorf("%d kinds of errors, must be %d", len(counts), len(e))
 	}
-	*e = ErrorCounts{}
 	for k, n := range counts {
 		if n < 0 || n > maxMetric {
 			return fmt.Errorf("errors must be from 0 to %d, not %d", int64(maxMetric), n)
 		}
-		if k >= int(ErrorKinds) {
-			k = int(ErrorException)
-		}
-		e[k] += n
+		e[k] = n
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ type Handshake struct {
 	// Cipher is the cipher suite by its OpenSSL name.
 	Cipher string `json:"cipher"`
 	// Group is the group of the key exchange by its OpenSSL name. It is empty if the server's RSA key
-	// was used for that, and in results of earlier versions.
+	// was used for that.
 	Group string `json:"group,omitempty"`
 	// KeyAlgorithm is RSA, ECDSA or Ed25519, and KeySize the size in bits of the key in
 	// the target's certificate.

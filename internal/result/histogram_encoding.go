@@ -47,7 +47,7 @@ const (
 
 // Decode is the inverse of Encode. It rejects what no histogram of this package encodes to: another
 // unit or precision, a wider range, or buckets that contradict the exact metrics. It accepts a
-// narrower range, since histograms of earlier versions end at 60 s. The histogram is packed.
+// narrower range, in which shorter durations are encoded. The histogram is packed.
 func Decode(e Encoded) (*Histogram, error) {
 	if e.Count == 0 {
 		if len(e.HDR) != 0 || e.Sum != 0 || e.Max != 0 || e.Clamped != 0 {

@@ -91,18 +91,13 @@ func (t *PhaseTimes) Values() []int64 {
 	return values
 }
 
-// Set is the inverse of Values. Phases that only a later version has are ignored, missing ones have no
-// durations. It returns an error for values that cannot be. Durations of open load from the intended start
-// may be negative by some microseconds.
+// Set is the inverse of Values. It returns an error for values that cannot be. Durations of open load from the intended
+// start may be negative by some microseconds.
 func (t *PhaseTimes) Set(values []int64) error {
-	if len(values) > maxMetrics {
-		return fmt.Errorf("%d values of phases, must be at most %d", len(values), maxMetrics)
+	if len(values) != phaseValues*len(t) {
+		return fmt.Errorf("%d values of phases, must be %d", len(values), phaseValues*len(t))
 	}
-	*t = PhaseTimes{}
 	for p := range t {
-		if len(values) < phaseValues*(p+1) {
-			break
-		}
 		v := values[phaseValues*p:]
 		for _, value := range v[:phaseValues] {
 			if value < -maxMetric || value > maxMetric {

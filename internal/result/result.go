@@ -4,7 +4,7 @@ import "time"
 
 // SchemaVersion is the version of the JSON format of Result. It changes if a reader
 // of the old format would misread the new one.
-const SchemaVersion = 2
+const SchemaVersion = 1
 
 // Result is everything measured in one run, merged.
 type Result struct {

@@ -27,7 +27,7 @@ type Second struct {
 	ServerCPU                  int64 `json:"serverCPUMicroseconds" optional:"true" help:"CPU time of the server"`
 	ServerResident             int64 `json:"serverResidentBytes" unit:"memory" merging:"max" help:"largest resident set of the server, -1 if it is unknown"`
 	ClientThrottled            int64 `json:"clientThrottledMicroseconds" optional:"true" help:"time for which clients were throttled by their CPU limit, summed"`
-	ClientSchedulingLatencyP99 int64 `json:"clientSchedulerLagP99Microseconds" merging:"max" help:"99th percentile of the scheduling latency of the worst client"`
+	ClientSchedulingLatencyP99 int64 `json:"clientSchedulingLatencyP99Microseconds" merging:"max" help:"99th percentile of the scheduling latency of the worst client"`
 	ClientGCPauseMax           int64 `json:"clientGCPauseMaxMicroseconds" merging:"max" help:"longest GC pause of a client"`
 	// BackendCPU are the CPU times, in microseconds, of the containers behind the
 	// server by their names; -1 for one that is unknown.

@@ -155,14 +155,13 @@ func (s *Sketches) Encoded() [][]byte {
 	return encoded
 }
 
-// Set is the inverse of Encoded. It keeps the bytes. Phases that only a later version has are ignored. A phase may have
-// no sketch. It returns an error for a sketch that contradicts the number of durations or the longest.
+// Set is the inverse of Encoded. It keeps the bytes. A phase may have no sketch, or all none. It returns an error for a sketch that contradicts the number of durations or the longest.
 func (s *Sketches) Set(encoded [][]byte, times *PhaseTimes) error {
-	if len(encoded) > maxMetrics {
-		return fmt.Errorf("sketches of %d phases, must be at most %d", len(encoded), maxMetrics)
+	if len(encoded) != 0 && len(encoded) != len(s) {
+		return fmt.Errorf("sketches of %d phases, must be %d", len(encoded), len(s))
 	}
 	*s = Sketches{}
-	for p := range min(len(encoded), len(s)) {
+	for p := range encoded {
 		if len(encoded[p]) == 0 {
 			continue
 		}

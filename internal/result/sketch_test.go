@@ -154,8 +154,8 @@ func TestSketchesThatCannotBe(t *testing.T) {
 		"as it is":                  {[][]byte{numbers(-5, 3)}, ""},
 		"none":                      {[][]byte{nil}, ""},
 		"another form of the same":  {[][]byte{numbers(0, 0, 0, -2, 3, 0)}, ""},
-		"of an earlier version":     {nil, ""},
-		"of a later version":        {append(make([][]byte, Phases), []byte("x")), ""},
+		"of no phase":               {nil, ""},
+		"of a phase too many":       {make([][]byte, Phases+1), "sketches of 10 phases"},
 		"fewer durations":           {[][]byte{numbers(-5, 2)}, "connect: 2 durations up to bucket 5"},
 		"more durations":            {[][]byte{numbers(1, -4, 3)}, "connect: 4 durations"},
 		"longer durations":          {[][]byte{numbers(-5, 2, 1)}, "up to bucket 6"},
@@ -173,6 +173,9 @@ func TestSketchesThatCannotBe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Sketches
+			if n := len(test.encoded); n > 0 && n < int(Phases) {
+				test.encoded = append(test.encoded, make([][]byte, int(Phases)-n)...)
+			}
 			err := s.Set(test.encoded, &times)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("error %v, want %q", err, test.want)

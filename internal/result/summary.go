@@ -1,29 +1,13 @@
 package result
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 
 	"github.com/assay-dev/assay/internal/percentile"
 )
 
-// Percentiles are durations in microseconds by percentile.Percentile. In JSON they
-// are an array, to which later versions append.
+// Percentiles are durations in microseconds by percentile.Percentile. In JSON they are an array.
 type Percentiles [percentile.Count]int64
-
-// UnmarshalJSON reads what any version wrote: percentiles that only a later one has
-// are ignored, those that an earlier one didn't have become Unknown.
-func (p *Percentiles) UnmarshalJSON(data []byte) error {
-	var values []int64
-	if err := json.Unmarshal(data, &values); err != nil {
-		return fmt.Errorf("decode percentiles: %w", err)
-	}
-	for i := copy(p[:], values); i < len(p); i++ {
-		p[i] = Unknown
-	}
-	return nil
-}
 
 // Summary is the metrics of a distribution of durations, in microseconds: what is left of a
 // histogram when its buckets are dropped. Summaries can't be merged.

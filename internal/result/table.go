@@ -35,8 +35,6 @@ const (
 	// maxMetric bounds every metric that comes from elsewhere, so that differences
 	// and sums of thousands of them cannot overflow.
 	maxMetric = 1 << 52
-	// maxMetrics bounds the values of one table, and is far more than any has.
-	maxMetrics = 256
 )
 
 // Metric is one integer among the metrics T: a line of a Table. A field of T
@@ -70,7 +68,7 @@ func (f *Metric[T]) Of(metrics *T) *int64 {
 
 // Table has a line for each of the metrics T. Conversion, merging, checks and reports loop over it,
 // so that a new metric is one line: a field with its tags. A metric's place is its number in
-// messages between versions: append, and never reorder or remove.
+// messages: a change is one of the session's protocol.
 type Table[T any] []Metric[T]
 
 func tableOf[T any]() Table[T] {
@@ -152,21 +150,16 @@ func (t Table[T]) Values(metrics *T) []int64 {
 	return values
 }
 
-// Set is the inverse of Values. Values of metrics that the table doesn't have are ignored: they
-// come from a later version. Missing ones, which an earlier version didn't have, are unknown if
-// they may be, else 0. It returns an error for values that cannot be.
+// Set is the inverse of Values. It returns an error for values that cannot be.
 func (t Table[T]) Set(metrics *T, values []int64) error {
-	if len(values) > maxMetrics {
-		return fmt.Errorf("%d metrics, must be at most %d", len(values), maxMetrics)
+	if len(values) != len(t) {
+		return fmt.Errorf("%d metrics, must be %d", len(values), len(t))
 	}
-	for i := range t {
+	for i, value := range values {
 		f := &t[i]
-		lowest, value := int64(0), int64(0)
+		lowest := int64(0)
 		if f.Optional {
-			lowest, value = Unknown, Unknown
-		}
-		if i < len(values) {
-			value = values[i]
+			lowest = Unknown
 		}
 		if value < lowest || value > maxMetric {
 			return fmt.Errorf("%s must be from %d to %d, not %d", f.Name, lowest, int64(maxMetric), value)

@@ -39,7 +39,7 @@ func (t *Tool) Check() error {
 	if len(t.Name) > maxToolText || len(t.Version) > maxToolText {
 		return fmt.Errorf("texts of %d and %d bytes", len(t.Name), len(t.Version))
 	}
-	if len(t.Percentiles) > maxMetrics {
+	if len(t.Percentiles) > int(percentile.Count) {
 		return fmt.Errorf("%d percentiles", len(t.Percentiles))
 	}
 	for _, value := range append([]int64{t.Min, t.Mean, t.StdDev, t.Max}, t.Percentiles...) {

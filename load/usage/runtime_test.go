@@ -82,7 +82,7 @@ func TestLatencyAndPausesAreMeasured(t *testing.T) {
 	// 200 goroutines that each take a CPU for 2 ms leave most of them waiting for
 	// longer than 10 ms.
 	if used.SchedulingLatencyP99 < 10_000 || used.SchedulingLatencyP99 > 60_000_000 {
-		t.Errorf("a scheduler lag of %d µs", used.SchedulingLatencyP99)
+		t.Errorf("a scheduling latency of %d µs", used.SchedulingLatencyP99)
 	}
 	if used.GCPauseMax < 1 || used.GCPause < used.GCPauseMax {
 		t.Errorf("garbage collections stopped it for %d µs, for %d at most", used.GCPause, used.GCPauseMax)

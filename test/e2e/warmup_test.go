@@ -68,7 +68,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 	}
 	for _, client := range stored.Clients {
 		if client.Usage.SchedulingLatencyP99 <= 0 {
-			t.Errorf("client %d reports no scheduler lag: %+v", client.Index, client.Usage)
+			t.Errorf("client %d reports no scheduling latency: %+v", client.Index, client.Usage)
 		}
 	}
 }

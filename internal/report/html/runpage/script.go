@@ -32,7 +32,7 @@ func script(s *result.Script) []doc.Block {
 			others.Rows = append(others.Rows, []string{m.Name, "rate", "", number.Share(int64(m.Sum), m.Samples), "-", "-", samples})
 		default:
 			row := []string{m.Name, string(m.Unit), number.Significant(m.Mean()), low}
-			for i := range percentile.Common { // other versions have more or fewer
+			for i := range percentile.Common { // what is read may have more or fewer
 				text := "-"
 				if i < len(m.Percentiles) {
 					text = number.Significant(m.Percentiles[i])
