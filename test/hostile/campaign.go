@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,6 +70,9 @@ func attackAsTenants(ctx context.Context, chosen []tenantAttack, duration, lengt
 				return fmt.Errorf("%s: %w", strings.Join(namesOf(order[i%len(order)]), ", "), err)
 			}
 			fmt.Println("  " + strings.Join(w.row(), " | "))
+			for _, problem := range w.problems {
+				fmt.Println("    " + problem)
+			}
 			waves = append(waves, w)
 		}
 		return conclude(waves, time.Since(began))
@@ -141,13 +145,9 @@ func (c *campaign) wave(ctx context.Context, attacks []tenantAttack) (*wave, err
 		}
 	}
 	defer c.leave(ctx, tenants)
-	if err := c.fight(ctx, w, attacks, tenants, pid); err != nil {
-		return nil, err
-	}
+	c.fight(ctx, w, attacks, tenants, pid)
 	for _, t := range tenants {
-		if err := t.clear(ctx); err != nil {
-			w.problems = append(w.problems, err.Error())
-		}
+		w.problem(t.clear(ctx))
 	}
 	harness.Sleep(ctx, settling)
 	after, err := c.Manager(ctx)
@@ -160,15 +160,14 @@ func (c *campaign) wave(ctx context.Context, attacks []tenantAttack) (*wave, err
 	} else {
 		w.problems = append(w.problems, "the manager's pod was replaced")
 	}
-	if pid, err = harness.Process(after, harness.ManagerContainer); err != nil {
-		w.problems = append(w.problems, err.Error())
-	}
+	pid, err = harness.Process(after, harness.ManagerContainer)
+	w.problem(err)
 	w.after = resident(pid)
 	return w, nil
 }
 
 // fight makes the attacks until the wave is long enough and the neighbor has made a run and a round.
-func (c *campaign) fight(ctx context.Context, w *wave, attacks []tenantAttack, tenants []*tenant, pid int) error {
+func (c *campaign) fight(ctx context.Context, w *wave, attacks []tenantAttack, tenants []*tenant, pid int) {
 	during, end := context.WithCancel(ctx)
 	defer end()
 	var attacking, watching sync.WaitGroup
@@ -182,12 +181,18 @@ func (c *campaign) fight(ctx context.Context, w *wave, attacks []tenantAttack, t
 	attacking.Wait()
 	watching.Wait()
 	for i, t := range tenants {
-		if failed[i] == nil {
-			failed[i] = t.tried()
-		}
 		w.made = append(w.made, t.outcome())
+		if err := cmp.Or(failed[i], t.succeeded()); err != nil {
+			w.problem(fmt.Errorf("%s: %w", attacks[i].name, err))
+		}
 	}
-	return errors.Join(failed...)
+}
+
+// problem notes an error, if it is one.
+func (w *wave) problem(err error) {
+	if err != nil {
+		w.problems = append(w.problems, err.Error())
+	}
 }
 
 // besides makes the neighbor's runs and rounds until a time, and one of each at least.
@@ -199,10 +204,9 @@ func (w *wave) besides(ctx context.Context, n *neighbor, until time.Time) {
 			wait, problem := make(ctx)
 			mu.Lock()
 			*waits = append(*waits, wait)
-			if problem != nil {
-				w.problems = append(w.problems, problem.Error())
-			}
+			w.problem(problem)
 			mu.Unlock()
+			harness.Sleep(ctx, neighborPause)
 		}
 	}
 	both.Go(func() { again(n.run, &w.admitted) })
@@ -285,7 +289,10 @@ func (w *wave) missed() []string {
 			missed = append(missed, bound.about+" after "+longest(bound.waits))
 		}
 	}
-	return append(missed, w.problems...)
+	if n := len(w.problems); n > 0 {
+		missed = append(missed, fmt.Sprintf("%d problems", n))
+	}
+	return missed
 }
 
 func percent(part, of int64) string { return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(of)) }

@@ -20,6 +20,8 @@ const (
 	// neighborLimit bounds the wait for an admission or the begin of a round, and neighborEnd that for the end of a run.
 	neighborLimit = time.Minute
 	neighborEnd   = 3 * time.Minute
+	// neighborPause is the time between two of its runs, and between two of its rounds.
+	neighborPause = time.Second
 	// neighborRequests is the number of requests of each of a run's two clients.
 	neighborRequests = 500
 )

@@ -106,12 +106,10 @@ func (t *tenant) outcome() string {
 	return text
 }
 
-// tried returns an error if nothing at all was tried.
-func (t *tenant) tried() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.made == 0 && len(t.refused) == 0 {
-		return errors.New("nothing was tried")
+// succeeded returns an error if nothing of the attack was made: a defense that refuses all of it needs another attack.
+func (t *tenant) succeeded() error {
+	if outcome := t.outcome(); t.made == 0 {
+		return errors.New("nothing was made: " + outcome)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestMissed(t *testing.T) {
 		"late":            {func(w *wave) { w.admitted = append(w.admitted, 6*time.Second) }, "admitted after 6.0s of 3"},
 		"no run":          {func(w *wave) { w.admitted = nil }, "admitted after never"},
 		"a late round":    {func(w *wave) { w.begun[0] = time.Minute }, "round begun after 60.0s of 1"},
-		"a wrong count":   {func(w *wave) { w.problems = []string{"run x: 3 requests"} }, "run x: 3 requests"},
+		"a wrong count":   {func(w *wave) { w.problems = []string{"run x: 3 requests"} }, "1 problems"},
 		"late and a lack": {func(w *wave) { w.begun, w.restarts = nil, 2 }, "2 restarts; round begun after never"},
 	} {
 		w := good
