@@ -114,7 +114,7 @@ func TestReportOfABenchmark(t *testing.T) {
 	server.SetBenchmark(b)
 	first.Name = "another"
 	server.SetConfigMap(first)
-	start(t, server, report...).wantEnd(t, exit.Success, `ConfigMap "another" holds round 1 of Benchmark default/connectors, not round 2`, "figures of cells and runs are missing")
+	start(t, server, report...).wantEnd(t, exit.Success, `ConfigMap "another" holds round 1 of Benchmark default/connectors, not round 2`, "metrics of cells and runs are missing")
 	second.Name = "another"
 	b.Status.Round.Artifact.SHA256 = "0"
 	server.SetBenchmark(b)

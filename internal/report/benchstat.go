@@ -25,19 +25,13 @@ type Measured struct {
 	Keys []Key
 	// Iterations is the number of requests, or 1 if it is unknown. Values are in units that benchstat knows.
 	Iterations int64
-	Values     []MeasuredValue
+	Values     []benchfmt.Value
 	// Omitted says why there are no values; empty if there are.
 	Omitted string
 }
 
 // Key is a name with a value.
 type Key struct{ Name, Value string }
-
-// MeasuredValue is a value in a unit of Go's benchmark format, such as "sec/op", "p99-sec" or "req/s".
-type MeasuredValue struct {
-	Unit  string
-	Value float64
-}
 
 // higherIsBetter are the units of which benchstat has to know that more is better.
 var higherIsBetter = []string{"req/s", "B/s"}
@@ -60,11 +54,7 @@ func WriteBenchstat(w io.Writer, all []Measured) error {
 			}
 			continue
 		}
-		record := &benchfmt.Result{Name: benchfmt.Name(m.name()), Iters: int(max(m.Iterations, 1))}
-		for _, v := range m.Values {
-			record.Values = append(record.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
-		}
-		if err := out.Write(record); err != nil {
+		if err := out.Write(&benchfmt.Result{Name: benchfmt.Name(m.name()), Iters: int(max(m.Iterations, 1)), Values: m.Values}); err != nil {
 			return err
 		}
 	}
@@ -115,14 +105,14 @@ func measured(row *Row) Measured {
 	}
 	m.Iterations = row.Merged.Requests
 	if l := row.Merged.Latency; l != nil {
-		m.Values = append(m.Values, MeasuredValue{"p50-sec", float64(l.P50) / 1e6}, MeasuredValue{"p99-sec", float64(l.P99) / 1e6}, MeasuredValue{"max-sec", float64(l.Max) / 1e6})
+		m.Values = append(m.Values, benchfmt.Value{Unit: "p50-sec", Value: float64(l.P50) / 1e6}, benchfmt.Value{Unit: "p99-sec", Value: float64(l.P99) / 1e6}, benchfmt.Value{Unit: "max-sec", Value: float64(l.Max) / 1e6})
 	}
-	m.Values = append(m.Values, MeasuredValue{"req/s", row.Merged.RequestsPerSecond}, MeasuredValue{"error-%", row.Merged.ErrorPercent()})
+	m.Values = append(m.Values, benchfmt.Value{Unit: "req/s", Value: row.Merged.RequestsPerSecond}, benchfmt.Value{Unit: "error-%", Value: row.Merged.ErrorPercent()})
 	if c := row.CPUPerRequest; c != nil && c.Target != nil {
-		m.Values = append(m.Values, MeasuredValue{"target-cpu-sec/op", *c.Target / 1e6})
+		m.Values = append(m.Values, benchfmt.Value{Unit: "target-cpu-sec/op", Value: *c.Target / 1e6})
 	}
 	if c := row.CPUPerRequest; c != nil && c.Clients != nil {
-		m.Values = append(m.Values, MeasuredValue{"client-cpu-sec/op", *c.Clients / 1e6})
+		m.Values = append(m.Values, benchfmt.Value{Unit: "client-cpu-sec/op", Value: *c.Clients / 1e6})
 	}
 	return m
 }
@@ -134,10 +124,10 @@ func writeBenchstat(w io.Writer, r *result.Result) error {
 	m := measured(&row)
 	if total := r.Merged.Latencies.Get(result.Total); m.Omitted == "" && total.Count() > 0 {
 		s := total.Summarize(0)
-		values := []MeasuredValue{{"sec/op", s.Mean() / 1e6}}
+		values := []benchfmt.Value{{Unit: "sec/op", Value: s.Mean() / 1e6}}
 		for _, p := range percentile.Common {
 			if p != percentile.P50 && p != percentile.P99 { // a row has them
-				values = append(values, MeasuredValue{strings.ToLower(p.Name()) + "-sec", float64(s.Percentiles[p]) / 1e6})
+				values = append(values, benchfmt.Value{Unit: strings.ToLower(p.Name()) + "-sec", Value: float64(s.Percentiles[p]) / 1e6})
 			}
 		}
 		m.Values = append(values, m.Values...)

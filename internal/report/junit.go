@@ -103,12 +103,12 @@ func (s *TestSuite) xml() suiteXML {
 // that invalidates the result is a failure, and thresholds then are skipped.
 func testSuite(r *result.Result) TestSuite {
 	s := TestSuite{
-		Name: "BenchmarkRun " + nameOf(r), Time: r.Run.MeasurementTime, Duration: time.Duration(r.DurationMicroseconds) * time.Microsecond,
+		Name: "BenchmarkRun " + NameOf(r), Time: r.Run.MeasurementTime, Duration: time.Duration(r.DurationMicroseconds) * time.Microsecond,
 	}
 	if r.Run.Standalone {
-		s.Name = "assay-load " + nameOf(r)
+		s.Name = "assay-load " + NameOf(r)
 	}
-	class := strings.ReplaceAll(nameOf(r), "/", ".")
+	class := strings.ReplaceAll(NameOf(r), "/", ".")
 	reasons := invalidating(r.Findings, func(f result.Finding) string { return f.Reason })
 	valid := TestCase{Class: class, Name: "result is valid"}
 	if len(reasons) > 0 {
@@ -137,9 +137,9 @@ func testSuite(r *result.Result) TestSuite {
 	return s
 }
 
-// nameOf returns the namespace and the name of a run, or the name alone without a cluster.
-func nameOf(r *result.Result) string {
-	if r.Run.Standalone {
+// NameOf returns the namespace and the name of a run, or the name alone without a cluster.
+func NameOf(r *result.Result) string {
+	if r.Run.Namespace == "" {
 		return cmp.Or(r.Run.Name, "unknown")
 	}
 	return r.Run.Namespace + "/" + r.Run.Name

@@ -55,7 +55,7 @@ func standalone(r *result.Result) *doc.Document {
 // metrics of all clients, and the levels of a load with stages.
 func writeMarkdown(w io.Writer, r *result.Result) error {
 	d := &doc.Document{
-		Title: nameOf(r), Verdict: doc.Verdict{Text: Headline(r)},
+		Title: NameOf(r), Verdict: doc.Verdict{Text: Headline(r)},
 		Remarks: []string{cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, r.Environment.TargetAddress, "unknown")}, Findings: Findings(r),
 	}
 	cost := costOf(r)

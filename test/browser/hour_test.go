@@ -58,7 +58,7 @@ func BenchmarkHour(b *testing.B) {
 func hourPage(b *testing.B, r *result.Result) []byte {
 	b.Helper()
 	var page bytes.Buffer
-	if err := runpage.Write(&page, r, runpage.Extras{}); err != nil {
+	if err := runpage.Write(&page, r, ""); err != nil {
 		b.Fatal(err)
 	}
 	return page.Bytes()

@@ -32,7 +32,7 @@ func pages(t *testing.T) map[string]func(io.Writer) error {
 	all := map[string]func(io.Writer) error{}
 	for name, r := range runs(t) {
 		all["run-"+name] = func(w io.Writer) error {
-			return runpage.Write(w, r, runpage.Extras{Spec: "load:\n  closed:\n    connections: 25\n"})
+			return runpage.Write(w, r, "load:\n  closed:\n    connections: 25\n")
 		}
 	}
 	for name, r := range roundtest.All(t) {
@@ -131,7 +131,7 @@ func checkColors(t *testing.T, tab *browser.Tab) {
 func TestHostilePages(t *testing.T) {
 	b, all := start(t), hostileRounds(t)
 	for name, r := range hostile() {
-		all[name] = func(w io.Writer) error { return runpage.Write(w, r, runpage.Extras{Spec: "image: " + payload}) }
+		all[name] = func(w io.Writer) error { return runpage.Write(w, r, "image: "+payload) }
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 // comparisons returns a comparison for each state of its page, by name.
-func comparisons(t *testing.T) map[string]*roundpage.Comparison {
+func comparisons(t *testing.T) map[string]*round.Comparison {
 	t.Helper()
 	results := [2]*result.Result{reporttest.Measured(2, 60), reporttest.Measured(3, 90)}
 	single := compared(t, sideOf(t, "release-1.4", results[0], "v1"), sideOf(t, "release-1.5", results[1], "v2"))
@@ -25,18 +25,18 @@ func comparisons(t *testing.T) map[string]*roundpage.Comparison {
 	kernel.Groups[0].Environments[0]["/kernel"] = "6.2"
 	refused := compared(t, side(t, "release-1.4", 1, 94_000, "v1"), kernel)
 	refused.Results = single.Results
-	return map[string]*roundpage.Comparison{
+	return map[string]*round.Comparison{
 		"sets": compared(t, side(t, "release-1.4", 12, 5000, "v1"), side(t, "release-1.5", 12, 6000, "v2")), "runs": single, "refused": refused,
 	}
 }
 
-func compared(t *testing.T, a, b round.Side) *roundpage.Comparison {
+func compared(t *testing.T, a, b round.Side) *round.Comparison {
 	t.Helper()
 	c, err := round.Compare(a, b, round.CompareOptions{TolerancePercent: 5, ConfidencePercent: 95})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &roundpage.Comparison{Comparison: c}
+	return c
 }
 
 // side returns a side of n runs whose p99 is about microseconds.

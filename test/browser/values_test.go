@@ -54,7 +54,7 @@ func TestRunPagesHaveTheFiguresOfTheResult(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tab := open(t, b, name, written(t, func(w io.Writer) error { return runpage.Write(w, all[name], runpage.Extras{}) }), true)
+			tab := open(t, b, name, written(t, func(w io.Writer) error { return runpage.Write(w, all[name], "") }), true)
 			var encoded bytes.Buffer
 			if err := report.Write(&encoded, "json", all[name]); err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // TestZoom reads the plots over time and zooms into them by keyboard.
 func TestZoom(t *testing.T) {
 	b, r := start(t), clean()
-	tab := open(t, b, "clean", written(t, func(w io.Writer) error { return runpage.Write(w, r, runpage.Extras{}) }), true)
+	tab := open(t, b, "clean", written(t, func(w io.Writer) error { return runpage.Write(w, r, "") }), true)
 	evaluate[bool](t, tab, `(document.querySelector('[data-panel="latency"]').focus(), true)`)
 	press(t, tab, kb.Home)
 	read := evaluate[string](t, tab, `document.querySelector('[data-readout]').textContent`)

@@ -15,8 +15,10 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // The defaults of a comparison, in percent.
@@ -111,7 +113,7 @@ func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []sourc
 		return err
 	}
 	switch err := roundpage.ComparisonFormats.Write(out, o.format, comparison); {
-	case errors.Is(err, roundpage.ErrNoPicture):
+	case errors.Is(err, html.ErrNoPicture):
 		return exit.Errorf(exit.Failed, "%w", err)
 	case err != nil:
 		return err
@@ -138,25 +140,25 @@ func WritePage(ctx context.Context, clusters [2]*cluster.Cluster, names [2]strin
 
 // compareSources reads two sides and compares them. If there is nothing to compare, the error wraps round.ErrNoRuns, and
 // the comparison says so.
-func compareSources(ctx context.Context, clusters [2]*cluster.Cluster, sources [2]source, o round.CompareOptions) (*roundpage.Comparison, error) {
+func compareSources(ctx context.Context, clusters [2]*cluster.Cluster, sources [2]source, o round.CompareOptions) (*round.Comparison, error) {
 	var sides [2]round.Side
-	c := &roundpage.Comparison{}
+	var results [2]*result.Result
 	for i := range sources {
 		var err error
-		if sides[i], c.Results[i], err = read(ctx, clusters[i], &sources[i]); err != nil {
+		if sides[i], results[i], err = read(ctx, clusters[i], &sources[i]); err != nil {
 			return nil, err
 		}
 	}
 	if sources[0].selector == nil && sources[1].selector == nil && sides[0].Name == sides[1].Name {
 		return nil, exit.Errorf(exit.Failed, "nothing to compare: both sides are %s", sides[0].Name)
 	}
-	var err error
-	switch c.Comparison, err = round.Compare(sides[0], sides[1], o); {
+	c, err := round.Compare(sides[0], sides[1], o)
+	switch {
 	case errors.Is(err, round.ErrNoRuns):
-		c.Comparison = round.NotCompared(sides[0], sides[1], err.Error())
-		return c, err
+		return round.NotCompared(sides[0], sides[1], err.Error()), err
 	case err != nil:
 		return nil, fmt.Errorf("compare: %w", err)
 	}
+	c.Results = results
 	return c, nil
 }

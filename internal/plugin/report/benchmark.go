@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
 )
@@ -42,7 +43,7 @@ func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number
 		return err
 	}
 	r.Notes = append(notes(b, reference.Number), r.Notes...)
-	if err = roundpage.Formats.Write(out, format, r); errors.Is(err, roundpage.ErrNoPicture) {
+	if err = roundpage.Formats.Write(out, format, r); errors.Is(err, html.ErrNoPicture) {
 		return exit.Errorf(exit.Failed, "%w", err)
 	}
 	return err

@@ -30,7 +30,7 @@ func WriteRun(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRu
 	if err != nil {
 		return fmt.Errorf("write spec as YAML: %w", err)
 	}
-	return runpage.Write(out, r, runpage.Extras{Spec: string(spec)})
+	return runpage.Write(out, r, string(spec))
 }
 
 // WriteRound writes the report of a Benchmark's round as a page: of the last completed one if number is 0.

@@ -103,7 +103,7 @@ func write(ctx context.Context, c *cluster.Cluster, name, file, format, director
 		if err != nil {
 			return fmt.Errorf("write spec as YAML: %w", err)
 		}
-		return runpage.Write(out, r, runpage.Extras{Spec: string(spec)})
+		return runpage.Write(out, r, string(spec))
 	}
 	if format == scriptFormat {
 		return writeScriptFiles(directory, r, out)

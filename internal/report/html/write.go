@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/doc"
@@ -41,6 +43,17 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return strings.Join(texts, "\n")
 	},
 }).Parse(pageHTML))
+
+// ErrNoPicture means that a report has nothing to draw in a picture.
+var ErrNoPicture = errors.New("nothing to draw")
+
+// Date returns when something was measured; empty if that is unknown.
+func Date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
 
 // Lines returns a text in lines that is closed at first.
 func Lines(title, text string) doc.Block {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/report"
 )
@@ -36,27 +38,27 @@ func writeBenchstat(w io.Writer, r *Report) error {
 }
 
 // goUnit returns a metric in a unit of Go's benchmark format. Values are in the units of result.Metrics.
-func goUnit(metric v1alpha1.BenchmarkMetric, value float64) report.MeasuredValue {
+func goUnit(metric v1alpha1.BenchmarkMetric, value float64) benchfmt.Value {
 	name := string(metric)
 	switch {
 	case name == "LatencyMean":
-		return report.MeasuredValue{Unit: "sec/op", Value: value / 1e6}
+		return benchfmt.Value{Unit: "sec/op", Value: value / 1e6}
 	case strings.HasPrefix(name, "Latency"):
-		return report.MeasuredValue{Unit: strings.ToLower(strings.TrimPrefix(name, "Latency")) + "-sec", Value: value / 1e6}
+		return benchfmt.Value{Unit: strings.ToLower(strings.TrimPrefix(name, "Latency")) + "-sec", Value: value / 1e6}
 	}
 	switch metric {
 	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond):
-		return report.MeasuredValue{Unit: "req/s", Value: value}
+		return benchfmt.Value{Unit: "req/s", Value: value}
 	case v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate):
-		return report.MeasuredValue{Unit: "error-%", Value: value}
+		return benchfmt.Value{Unit: "error-%", Value: value}
 	case v1alpha1.MetricBytesPerSecond:
-		return report.MeasuredValue{Unit: "B/s", Value: value}
+		return benchfmt.Value{Unit: "B/s", Value: value}
 	case v1alpha1.MetricTargetPeakMemory:
-		return report.MeasuredValue{Unit: "target-peak-B", Value: value}
+		return benchfmt.Value{Unit: "target-peak-B", Value: value}
 	case v1alpha1.MetricTargetCPUPerRequest:
-		return report.MeasuredValue{Unit: "target-cpu-sec/op", Value: value / 1e6}
+		return benchfmt.Value{Unit: "target-cpu-sec/op", Value: value / 1e6}
 	case v1alpha1.MetricClientCPUPerRequest:
-		return report.MeasuredValue{Unit: "client-cpu-sec/op", Value: value / 1e6}
+		return benchfmt.Value{Unit: "client-cpu-sec/op", Value: value / 1e6}
 	}
-	return report.MeasuredValue{Unit: name, Value: value}
+	return benchfmt.Value{Unit: name, Value: value}
 }

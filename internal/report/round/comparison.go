@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // Side is one of two sides of a comparison: a run, a set of runs, or a round.
@@ -48,6 +49,8 @@ type Comparison struct {
 	Specs        []Difference `json:"specDifferences"`
 	Environments []Difference `json:"environmentDifferences"`
 	Notes        []string     `json:"notes,omitempty"`
+	// Results are the results of two single runs; nil for rounds and sets of runs.
+	Results [2]*result.Result `json:"-"`
 }
 
 // ComparedEffect is an effect with the medians of both sides, in the units of result.Metrics.

@@ -15,20 +15,13 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Comparison is a comparison to write.
-type Comparison struct {
-	*round.Comparison
-	// Results are the results of two single runs; nil for rounds and sets of runs.
-	Results [2]*result.Result
-}
-
 // single reports whether one run each is compared, both with a result.
-func (c *Comparison) single() bool {
+func single(c *round.Comparison) bool {
 	return c.Refusal == "" && c.Results[0] != nil && c.Results[1] != nil
 }
 
 // WriteComparison writes a comparison as a page.
-func WriteComparison(w io.Writer, c *Comparison) error {
+func WriteComparison(w io.Writer, c *round.Comparison) error {
 	d, err := comparisonDocument(c)
 	if err != nil {
 		return err
@@ -37,7 +30,7 @@ func WriteComparison(w io.Writer, c *Comparison) error {
 }
 
 // comparisonDocument returns a comparison for a page.
-func comparisonDocument(c *Comparison) (*doc.Document, error) {
+func comparisonDocument(c *round.Comparison) (*doc.Document, error) {
 	d := c.Document()
 	report := d.Section("effects")
 	d.Sections, d.Metrics = nil, []doc.Fact{{Name: "A, the baseline", Value: c.Baseline.Name}, {Name: "B", Value: c.Candidate.Name}, {Name: "runs", Value: runsOf(c)}}
@@ -45,7 +38,7 @@ func comparisonDocument(c *Comparison) (*doc.Document, error) {
 	switch {
 	case c.Refusal != "":
 		d.Verdict = doc.Verdict{Tone: doc.Unsure, Text: "Not compared"}
-	case c.single():
+	case single(c):
 		d.Verdict.Text, d.Remarks = "One run each", []string{singleRemark(c)}
 		repeat, err := repeatSection(c)
 		if err != nil {
@@ -61,7 +54,7 @@ func comparisonDocument(c *Comparison) (*doc.Document, error) {
 	return d, nil
 }
 
-func runsOf(c *Comparison) string {
+func runsOf(c *round.Comparison) string {
 	count := func(s *round.Side) (n int) {
 		for _, g := range s.Groups {
 			n += len(g.Runs)
@@ -72,7 +65,7 @@ func runsOf(c *Comparison) string {
 }
 
 // singleRemark says what two runs say, and what they don't.
-func singleRemark(c *Comparison) string {
+func singleRemark(c *round.Comparison) string {
 	percentile := func(i int) string {
 		return number.Significant(float64(c.Results[i].Merged.Latencies.Get(result.Total).Percentile(99))/1000) + " ms"
 	}
@@ -81,7 +74,7 @@ func singleRemark(c *Comparison) string {
 }
 
 // differencesSection has what differs beside the metrics.
-func differencesSection(c *Comparison) doc.Section {
+func differencesSection(c *round.Comparison) doc.Section {
 	s := doc.Section{ID: "differences", Title: "What differs", Question: "What can a difference be due to?"}
 	n := len(c.Specs) + len(c.Environments)
 	switch {
@@ -114,7 +107,7 @@ func differencesSection(c *Comparison) doc.Section {
 }
 
 // equal returns how many facts both sides have, without those that differ; 0 if there are several cells.
-func equal(c *Comparison, of func(*round.Group) round.Facts, different int) int {
+func equal(c *round.Comparison, of func(*round.Group) round.Facts, different int) int {
 	if len(c.Baseline.Groups) != 1 || len(c.Candidate.Groups) != 1 {
 		return 0
 	}
@@ -136,8 +129,8 @@ func equal(c *Comparison, of func(*round.Group) round.Facts, different int) int 
 }
 
 // percentilesSections have the percentile curves of two runs, and their difference.
-func percentilesSections(c *Comparison) []doc.Section {
-	curves, difference := chart.Percentiles(c.Comparison, c.Results)
+func percentilesSections(c *round.Comparison) []doc.Section {
+	curves, difference := chart.Percentiles(c)
 	if curves == nil {
 		return nil
 	}
@@ -177,19 +170,19 @@ func percentilesTable(results [2]*result.Result) *doc.Table {
 }
 
 // pairsSection has the metrics of two single runs, each as two dots on a line.
-func pairsSection(c *Comparison) doc.Section {
+func pairsSection(c *round.Comparison) doc.Section {
 	value := func(side func(e *round.ComparedEffect) float64) func(*round.ComparedEffect) string {
 		return func(e *round.ComparedEffect) string { return number.Significant(round.InUnit(e.Metric, side(e))) }
 	}
 	t := doc.TableOf("Metrics", c.Effects, doc.Word("metric", func(e *round.ComparedEffect) string { return round.MetricTitle(e.Metric) }),
 		doc.Number("A", value(func(e *round.ComparedEffect) float64 { return e.BaselineMedian })), doc.Number("B", value(func(e *round.ComparedEffect) float64 { return e.CandidateMedian })))
 	return doc.Section{ID: "metrics", Title: "Metrics", Question: "What else was measured?", Blocks: append(
-		[]doc.Block{doc.Paragraph{"One run each: how much the next one would differ is not known."}}, plots(chart.Pairs(c.Comparison), t, "")...,
+		[]doc.Block{doc.Paragraph{"One run each: how much the next one would differ is not known."}}, plots(chart.Pairs(c), t, "")...,
 	)}
 }
 
 // repeatSection has a Benchmark that repeats two runs.
-func repeatSection(c *Comparison) (doc.Section, error) {
+func repeatSection(c *round.Comparison) (doc.Section, error) {
 	manifest, err := c.Manifest()
 	if err != nil || manifest == "" {
 		return doc.Section{}, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
@@ -36,16 +37,16 @@ func side(t *testing.T, name string, n int, microseconds float64, image string) 
 	return round.Side{Name: name, Groups: []round.Group{g}}
 }
 
-func comparison(t *testing.T, a, b round.Side) *roundpage.Comparison {
+func comparison(t *testing.T, a, b round.Side) *round.Comparison {
 	t.Helper()
 	c, err := round.Compare(a, b, round.CompareOptions{TolerancePercent: 5, ConfidencePercent: 95})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &roundpage.Comparison{Comparison: c}
+	return c
 }
 
-func writeComparison(t *testing.T, c *roundpage.Comparison) string {
+func writeComparison(t *testing.T, c *round.Comparison) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := roundpage.WriteComparison(&out, c); err != nil {
@@ -86,6 +87,9 @@ func TestComparisonOfSets(t *testing.T) {
 		if !agrees(row["difference"], *e.Percent) || row["conclusion"] != benchmark.Phrase(e.Word) || !agrees(row["baseline"], round.InUnit(e.Metric, e.BaselineMedian)) || !agrees(row["candidate"], round.InUnit(e.Metric, e.CandidateMedian)) {
 			t.Errorf("%q, want %+v", row, e)
 		}
+	}
+	if n := len(all(root, "figure")); n != 4 {
+		t.Errorf("%d pictures of the effects in 4 metrics", n)
 	}
 	if row := find(found["Spec"], 0, "/target/image"); !slices.Equal(row, []string{"/target/image", "v1", "v2"}) {
 		t.Errorf("%q", row)
@@ -138,9 +142,9 @@ func TestRefusedComparison(t *testing.T) {
 	refused := comparison(t, a, b)
 	refused.Results = [2]*result.Result{resultOf(5000, 94_000), resultOf(6000, 81_000)}
 	invalid := round.Side{Name: "c", Notes: []string{"Not in c: c isn't valid: Client 0 used 99%."}}
-	for want, c := range map[string]*roundpage.Comparison{
+	for want, c := range map[string]*round.Comparison{
 		"Of a the kernel is 6.1, of b 6.2. Measure both under the same conditions.": refused,
-		"c has no valid run.": {Comparison: round.NotCompared(a, invalid, "c has no valid run.")},
+		"c has no valid run.": round.NotCompared(a, invalid, "c has no valid run."),
 	} {
 		page := writeComparison(t, c)
 		root := parse(t, page)
@@ -149,7 +153,7 @@ func TestRefusedComparison(t *testing.T) {
 			t.Errorf("%s, %d pictures", header, len(all(root, "svg")))
 		}
 		for _, picture := range picturesIn(roundpage.ComparisonFormats.Names()) {
-			if err := roundpage.ComparisonFormats.Write(&bytes.Buffer{}, "svg="+picture, c); !errors.Is(err, roundpage.ErrNoPicture) || !strings.Contains(err.Error(), want) {
+			if err := roundpage.ComparisonFormats.Write(&bytes.Buffer{}, "svg="+picture, c); !errors.Is(err, html.ErrNoPicture) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", picture, err)
 			}
 		}
@@ -163,7 +167,7 @@ func TestHostileComparison(t *testing.T) {
 	sets := comparison(t, a, b)
 	single := comparison(t, side(t, "a"+hostile, 1, 5000, "v1"), side(t, "b"+hostile, 1, 6000, "v1"))
 	single.Results = [2]*result.Result{resultOf(5000, 94_000), resultOf(6000, 81_000)}
-	for _, c := range []*roundpage.Comparison{sets, single, {Comparison: round.NotCompared(a, b, hostile)}} {
+	for _, c := range []*round.Comparison{sets, single, round.NotCompared(a, b, hostile)} {
 		page := writeComparison(t, c)
 		checkSelfContained(t, parse(t, page))
 		checkPrintable(t, c.Baseline.Name, page)

@@ -19,13 +19,11 @@ var Formats = func() doc.Formats[*round.Report] {
 }()
 
 // ComparisonFormats are all formats of a comparison.
-var ComparisonFormats = func() doc.Formats[*Comparison] {
-	all := doc.Formats[*Comparison]{"html": WriteComparison}
-	for name, write := range round.ComparisonFormats {
-		all[name] = func(w io.Writer, c *Comparison) error { return write(w, c.Comparison) }
-	}
+var ComparisonFormats = func() doc.Formats[*round.Comparison] {
+	all := maps.Clone(round.ComparisonFormats)
+	all["html"] = WriteComparison
 	for _, name := range comparisonPictures {
-		all["svg="+name] = func(w io.Writer, c *Comparison) error { return writeComparisonSVG(w, name, c) }
+		all["svg="+name] = func(w io.Writer, c *round.Comparison) error { return writeComparisonSVG(w, name, c) }
 	}
 	return all
 }()

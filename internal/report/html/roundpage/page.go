@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"time"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -39,7 +39,7 @@ func Document(r *round.Report) *doc.Document {
 			if len(effects) == 0 {
 				s.Add(doc.Paragraph{howEffectsAreDrawn})
 			}
-			addEffects(s, r.EffectsByMetric())
+			addEffects(s, slices.DeleteFunc(r.EffectsByMetric(), func(m round.MetricEffects) bool { return m.Gate != (s.ID == "effects") }))
 			effects = append(effects, *s)
 		case "cells":
 			if others := r.OtherMedians(); others != nil {
@@ -85,7 +85,7 @@ func restsOn(r *round.Report) []doc.Fact {
 		facts = append(facts, doc.Fact{Name: "valid runs", Value: fmt.Sprintf("%d of %d", valid, runs)})
 	}
 	facts = append(facts, doc.Fact{Name: "confidence", Value: fmt.Sprintf("%d%%", r.Confidence())})
-	if ended := date(r.Ended); ended != "" {
+	if ended := html.Date(r.Ended); ended != "" {
 		facts = append(facts, doc.Fact{Name: "ended", Value: ended})
 	}
 	return facts
@@ -106,12 +106,4 @@ func decisionSection(r *round.Report) doc.Section {
 		s.Add(html.Lines("spec, as YAML", string(text)))
 	}
 	return s
-}
-
-// date is the time of a page's subject; empty if it is unknown.
-func date(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04 UTC")
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	pages "github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -219,7 +220,7 @@ func TestHostileTexts(t *testing.T) {
 		checkPrintable(t, name, page)
 		for _, picture := range picturesIn(roundpage.Formats.Names()) {
 			var out bytes.Buffer
-			if err := roundpage.Formats.Write(&out, "svg="+picture, r); errors.Is(err, roundpage.ErrNoPicture) {
+			if err := roundpage.Formats.Write(&out, "svg="+picture, r); errors.Is(err, pages.ErrNoPicture) {
 				continue
 			} else if err != nil {
 				t.Fatal(err)
@@ -261,7 +262,7 @@ func TestSVG(t *testing.T) {
 		for _, picture := range picturesIn(roundpage.Formats.Names()) {
 			var out bytes.Buffer
 			err := roundpage.Formats.Write(&out, "svg="+picture, r)
-			if errors.Is(err, roundpage.ErrNoPicture) {
+			if errors.Is(err, pages.ErrNoPicture) {
 				continue
 			} else if err != nil {
 				t.Fatal(err)

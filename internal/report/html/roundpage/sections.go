@@ -25,13 +25,10 @@ const (
 
 const howEffectsAreDrawn = "Each dot is the estimate, each line its interval. The bracket below a line is as wide as the difference to the worse that a round like this one finds in 4 of 5 cases. A hollow dot is one that can't tell yet."
 
-// addEffects adds a plot for each metric whose effects a section has: of a round those that decide, or the others.
+// addEffects adds a plot of the effects in each metric.
 func addEffects(s *doc.Section, metrics []round.MetricEffects) {
 	for i := range metrics {
 		m, caption := &metrics[i], ""
-		if s.ID == "reported" == m.Gate {
-			continue
-		}
 		if m.OneBaseline() == "" {
 			caption = "Each row is compared with its own baseline, which the table names."
 		}

@@ -1,18 +1,15 @@
 package roundpage
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
-
-// ErrNoPicture means that a report has nothing to draw in a picture.
-var ErrNoPicture = errors.New("nothing to draw")
 
 // pictures and comparisonPictures are the sections of pages whose plots can be written as files.
 var (
@@ -43,7 +40,7 @@ func figures(d *doc.Document, section string) (all []*plot.Figure) {
 	return all
 }
 
-// writeSVG writes a picture of a round as a file that says what it is of. Errors wrap ErrNoPicture if the round has
+// writeSVG writes a picture of a round as a file that says what it is of. Errors wrap html.ErrNoPicture if the round has
 // nothing to draw.
 func writeSVG(w io.Writer, name string, r *round.Report) error {
 	d := Document(r)
@@ -52,18 +49,18 @@ func writeSVG(w io.Writer, name string, r *round.Report) error {
 		all = append(all, figures(d, "reported")...)
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("%w: round %d of Benchmark %s/%s has nothing for the picture %q", ErrNoPicture, r.Number, r.Namespace, r.Benchmark, name)
+		return fmt.Errorf("%w: round %d of Benchmark %s/%s has nothing for the picture %q", html.ErrNoPicture, r.Number, r.Namespace, r.Benchmark, name)
 	}
 	_, err := io.WriteString(w, plot.File(plot.Caption{
 		Subject: fmt.Sprintf("%s/%s, round %d, %s, %d%%", r.Namespace, r.Benchmark, r.Number, number.Plural(r.Blocks, "block"), r.Confidence()),
-		Verdict: r.Headline(), VerdictColor: plot.Color(d.Verdict.Tone), Date: date(r.Ended),
+		Verdict: r.Headline(), VerdictColor: plot.Color(d.Verdict.Tone), Date: html.Date(r.Ended),
 	}, all...))
 	return err
 }
 
-// writeComparisonSVG writes a picture of a comparison as a file that says what it is of. Errors wrap ErrNoPicture if
+// writeComparisonSVG writes a picture of a comparison as a file that says what it is of. Errors wrap html.ErrNoPicture if
 // the comparison has nothing to draw, for example because it was refused.
-func writeComparisonSVG(w io.Writer, name string, c *Comparison) error {
+func writeComparisonSVG(w io.Writer, name string, c *round.Comparison) error {
 	d, err := comparisonDocument(c)
 	if err != nil {
 		return err
@@ -71,12 +68,12 @@ func writeComparisonSVG(w io.Writer, name string, c *Comparison) error {
 	all := figures(d, name)
 	switch {
 	case len(all) == 0 && c.Refusal != "":
-		return fmt.Errorf("%w: picture %q of %s and %s: %s", ErrNoPicture, name, c.Baseline.Name, c.Candidate.Name, c.Refusal)
+		return fmt.Errorf("%w: picture %q of %s and %s: %s", html.ErrNoPicture, name, c.Baseline.Name, c.Candidate.Name, c.Refusal)
 	case len(all) == 0:
-		return fmt.Errorf("%w: picture %q of %s and %s: percentiles and difference are of two single runs, effects of rounds and sets of runs", ErrNoPicture, name, c.Baseline.Name, c.Candidate.Name)
+		return fmt.Errorf("%w: picture %q of %s and %s: percentiles and difference are of two single runs, effects of rounds and sets of runs", html.ErrNoPicture, name, c.Baseline.Name, c.Candidate.Name)
 	}
 	verdict := c.Conclusions()
-	if c.single() {
+	if single(c) {
 		verdict = "One run each: this doesn't tell which is better"
 	}
 	_, err = io.WriteString(w, plot.File(plot.Caption{Subject: d.Title, Verdict: verdict, VerdictColor: plot.Ink}, all...))

@@ -15,21 +15,16 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// Extras is what a page shows in addition to the result. The zero value has nothing.
-type Extras struct {
-	// Spec is the run's spec as YAML; empty if it isn't known.
-	Spec string
-}
-
-// Write writes the report of a result as a page. The same result always gives the same bytes.
-func Write(w io.Writer, r *result.Result, extras Extras) error {
-	return html.Write(w, document(report.Shown(r), extras))
+// Write writes the report of a result as a page, with the run's spec as YAML unless that is empty. The same result always gives the
+// same bytes.
+func Write(w io.Writer, r *result.Result, spec string) error {
+	return html.Write(w, document(report.Shown(r), spec))
 }
 
 // document returns the report of a result whose texts are printable with its plots, and what only a page has room for.
-func document(r *result.Result, extras Extras) *doc.Document {
+func document(r *result.Result, spec string) *doc.Document {
 	d := report.Document(r)
-	d.Title, d.Subtitle, d.Verdict, d.Invalid, d.Sentences, d.Metrics = subject(r), r.Run.Server, verdict(r), invalid(r), sentences(r), metrics(r)
+	d.Title, d.Subtitle, d.Verdict, d.Invalid, d.Sentences, d.Metrics = report.NameOf(r), r.Run.Server, verdict(r), invalid(r), sentences(r), metrics(r)
 	sections, ab := d.Sections, doc.Section{ID: "ab", Title: "ab's lines", Question: "What would ab have printed?"}
 	d.Sections = nil
 	d.Add(thresholds(r), overTime(r), distribution(r), phases(r), failures(r))
@@ -59,8 +54,8 @@ func document(r *result.Result, extras Extras) *doc.Document {
 		}
 		d.Add(*s)
 	}
-	if extras.Spec != "" {
-		d.Add(doc.Section{ID: "spec", Title: "Spec", Question: "What was declared?", Blocks: []doc.Block{html.Lines("spec, as YAML", extras.Spec)}})
+	if spec != "" {
+		d.Add(doc.Section{ID: "spec", Title: "Spec", Question: "What was declared?", Blocks: []doc.Block{html.Lines("spec, as YAML", spec)}})
 	}
 	d.Add(ab)
 	return d

@@ -23,6 +23,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/report"
+	pages "github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/reporttest"
@@ -54,7 +55,7 @@ func scripted() *result.Result {
 func write(t testing.TB, r *result.Result) string {
 	t.Helper()
 	var page bytes.Buffer
-	if err := runpage.Write(&page, r, runpage.Extras{Spec: "load:\n  closed:\n    connections: 50\n"}); err != nil {
+	if err := runpage.Write(&page, r, "load:\n  closed:\n    connections: 50\n"); err != nil {
 		t.Fatal(err)
 	}
 	return page.String()
@@ -142,7 +143,7 @@ func TestPictures(t *testing.T) {
 			for _, p := range runpage.Pictures() {
 				var got bytes.Buffer
 				switch err := runpage.WriteSVG(&got, p, of()); {
-				case errors.Is(err, runpage.ErrNoPicture):
+				case errors.Is(err, pages.ErrNoPicture):
 				case err != nil:
 					t.Error(err)
 				default:
@@ -206,7 +207,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 			r.ServerErrors = []result.ServerErrors{{Container: "server", Lines: 3, First: "x"}}
 			poison(reflect.ValueOf(r).Elem(), hostile)
 			var page bytes.Buffer
-			if err := runpage.Write(&page, r, runpage.Extras{Spec: hostile}); err != nil {
+			if err := runpage.Write(&page, r, hostile); err != nil {
 				t.Fatal(err)
 			}
 			want, got := elements(t, clean), elements(t, page.String())
@@ -359,7 +360,7 @@ func BenchmarkHour(b *testing.B) {
 	var page bytes.Buffer
 	for b.Loop() {
 		page.Reset()
-		if err := runpage.Write(&page, r, runpage.Extras{}); err != nil {
+		if err := runpage.Write(&page, r, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package runpage
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,12 +10,10 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-// ErrNoPicture means that a result has nothing to draw in a picture.
-var ErrNoPicture = errors.New("nothing to draw")
 
 // pictures are the pictures of a run by their names.
 var pictures = map[string]func(*result.Result) []*plot.Figure{
@@ -63,7 +60,7 @@ func panels(ids ...string) func(*result.Result) []*plot.Figure {
 func Pictures() []string { return slices.Sorted(maps.Keys(pictures)) }
 
 // WriteSVG writes a picture of a run as a file that says what it is of, also if the run isn't valid. Errors wrap
-// ErrNoPicture if the result has nothing to draw.
+// html.ErrNoPicture if the result has nothing to draw.
 func WriteSVG(w io.Writer, name string, r *result.Result) error {
 	of, known := pictures[name]
 	if !known {
@@ -72,11 +69,11 @@ func WriteSVG(w io.Writer, name string, r *result.Result) error {
 	r = report.Shown(r)
 	figures := of(r)
 	if len(figures) == 0 {
-		return fmt.Errorf("%w: the result of %s has nothing for the picture %q", ErrNoPicture, subject(r), name)
+		return fmt.Errorf("%w: the result of %s has nothing for the picture %q", html.ErrNoPicture, report.NameOf(r), name)
 	}
 	v := verdict(r)
 	_, err := io.WriteString(w, plot.File(plot.Caption{
-		Subject: strings.Trim(subject(r)+", "+r.Run.Server, ", "), Verdict: strings.TrimSpace(v.Text + " " + v.Addendum.Text), VerdictColor: plot.Color(v.Tone), Date: date(r), Invalid: invalid(r),
+		Subject: strings.Trim(report.NameOf(r)+", "+r.Run.Server, ", "), Verdict: strings.TrimSpace(v.Text + " " + v.Addendum.Text), VerdictColor: plot.Color(v.Tone), Date: html.Date(r.Run.MeasurementTime), Invalid: invalid(r),
 	}, figures...))
 	return err
 }

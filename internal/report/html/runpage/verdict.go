@@ -1,7 +1,6 @@
 package runpage
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/assay-dev/assay/internal/report"
@@ -11,22 +10,6 @@ import (
 )
 
 func invalid(r *result.Result) bool { return !validity.Valid(r.Findings) }
-
-// subject names the run.
-func subject(r *result.Result) string {
-	if r.Run.Namespace == "" {
-		return cmp.Or(r.Run.Name, "unknown")
-	}
-	return r.Run.Namespace + "/" + r.Run.Name
-}
-
-// date returns when the run was measured; empty if that is unknown.
-func date(r *result.Result) string {
-	if r.Run.MeasurementTime.IsZero() {
-		return ""
-	}
-	return r.Run.MeasurementTime.UTC().Format("2006-01-02 15:04 UTC")
-}
 
 // verdict returns the verdict in words, with its mark, and whether thresholds were met.
 func verdict(r *result.Result) doc.Verdict {

@@ -301,9 +301,9 @@ func resultOf(n int, median float64) *result.Result {
 // TestPercentiles checks that a curve ends with its count and the longest latency, and that the difference ends where either
 // run has fewer than 10 requests beyond.
 func TestPercentiles(t *testing.T) {
-	c := &round.Comparison{Baseline: round.Side{Name: "a"}, Candidate: round.Side{Name: "b"}}
 	results := [2]*result.Result{resultOf(100_000, 5000), resultOf(20_000, 6000)}
-	curves, difference := chart.Percentiles(c, results)
+	c := &round.Comparison{Baseline: round.Side{Name: "a"}, Candidate: round.Side{Name: "b"}, Results: results}
+	curves, difference := chart.Percentiles(c)
 	for i, d := range marks[plot.Dot](curves) {
 		h := results[i].Merged.Latencies.Get(result.Total)
 		if d.At.X != float64(h.Count()) || d.At.Y != float64(h.Max())/1000 {
@@ -318,7 +318,8 @@ func TestPercentiles(t *testing.T) {
 	if want := 100 * (at(results[1])/at(results[0]) - 1); last.X > 2000 || last.X < 1800 || math.Abs(last.Y-want) > 0.5 {
 		t.Errorf("the difference ends at %+v, want %g%%", last, want)
 	}
-	if curves, _ := chart.Percentiles(c, [2]*result.Result{resultOf(10, 1000), {}}); curves != nil {
+	c.Results = [2]*result.Result{resultOf(10, 1000), {}}
+	if curves, _ := chart.Percentiles(c); curves != nil {
 		t.Error("a curve without requests")
 	}
 }

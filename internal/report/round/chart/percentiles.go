@@ -15,11 +15,11 @@ import (
 // Percentiles draws the percentile curves of two single runs, and how the second differs from the first in percent at the
 // same shares: up to where either run has fewer than 10 requests beyond. Both are nil if a run has no successful request, the
 // difference also if a run has too few.
-func Percentiles(c *round.Comparison, results [2]*result.Result) (curves, difference *plot.Figure) {
+func Percentiles(c *round.Comparison) (curves, difference *plot.Figure) {
 	var of [2]chart.Curve
 	low, high := math.Inf(1), math.Inf(-1)
 	names := [2]string{c.Baseline.Name, c.Candidate.Name}
-	for i, r := range results {
+	for i, r := range c.Results {
 		h := r.Merged.Latencies.Get(result.Total)
 		if h.Count() == 0 {
 			return nil, nil
@@ -32,7 +32,7 @@ func Percentiles(c *round.Comparison, results [2]*result.Result) (curves, differ
 		}
 	}
 	x := plot.Shares(float64(max(of[0].Count, of[1].Count)))
-	p := plot.Plot{Axis: "latency, ms (" + report.LatencyName(results[0].Run.Load) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
+	p := plot.Plot{Axis: "latency, ms (" + report.LatencyName(c.Results[0].Run.Load) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
 	for i := range of {
 		p.Marks = append(p.Marks, of[i].Lines(plot.Stroke{Color: plot.VariantColor(i), Width: 2})...)
 		p.Marks = append(p.Marks, plot.Variant(i, plot.Point{X: float64(of[i].Count), Y: of[i].Max}, false, fmt.Sprintf("%s: longest %s ms", names[i], number.Significant(of[i].Max))))
@@ -46,7 +46,7 @@ func Percentiles(c *round.Comparison, results [2]*result.Result) (curves, differ
 	line := plot.Line{Stroke: plot.Stroke{Color: plot.VariantColor(1), Width: 2}}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, at := range of[0].Points {
-		a, b := percentileOf(results[0], at.X), percentileOf(results[1], at.X)
+		a, b := percentileOf(c.Results[0], at.X), percentileOf(c.Results[1], at.X)
 		if a > 0 && at.X <= min(of[0].Thin(), of[1].Thin()) {
 			percent := 100 * (b/a - 1)
 			least, most = min(least, percent), max(most, percent)
