@@ -141,11 +141,11 @@ func TestMalformedMessages(t *testing.T) {
 		"a broken histogram": {client, change(good, func(s *sessionpb.ClientSample) {
 			s.Total.Hdr = []byte("HISTFAAAAA")
 		}), "histogram"},
-		"a sketch of others":         {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = [][]byte{{2}} }), "sketches: connect: 1 durations"},
+		"a sketch of others":         {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches[result.Connect] = []byte{2} }), "sketches: connect: 1 durations"},
 		"many sketches":              {client, change(good, func(s *sessionpb.ClientSample) { s.Sketches = make([][]byte, 1000) }), "sketches of 1000 phases"},
 		"many kinds of errors":       {client, change(good, func(s *sessionpb.ClientSample) { s.Errors = make([]int64, 1000) }), "kinds of errors"},
 		"many metrics":               {client, change(good, func(s *sessionpb.ClientSample) { s.Counts = make([]int64, 1000) }), "1000 metrics"},
-		"negative usage":             {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = []int64{-1} }), "userCPUMicroseconds must be"},
+		"negative usage":             {client, change(good, func(s *sessionpb.ClientSample) { s.Usage[0] = -1 }), "userCPUMicroseconds must be"},
 		"much usage":                 {client, change(good, func(s *sessionpb.ClientSample) { s.Usage = make([]int64, 1000) }), "1000 metrics"},
 		"a warm-up's end":            {client, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_StageEnded{StageEnded: &sessionpb.StageEnded{Stage: warmup}}}, "end of stage STAGE_WARMUP, which has not started"},
 		"totals backwards":           {client, totalsMessage(1, &result.Totals{StartedAt: at + 5, EndedAt: at}), "ClientTotals: from"},

@@ -71,7 +71,7 @@ func TestTotalsTakeBoundedMemory(t *testing.T) {
 // TestStagesHaveBoundedRequests has each client of a run send as many requests as a message may have.
 func TestStagesHaveBoundedRequests(t *testing.T) {
 	failed := sampleMessage(t, 1, measurement, second(0))
-	failed.GetClientSample().Counts, failed.GetClientSample().Errors = []int64{1 << 40}, []int64{1 << 40}
+	failed.GetClientSample().Counts[0], failed.GetClientSample().Errors[0] = 1<<40, 1<<40
 	r := newRun()
 	n, err := receiveAll(t, r, 2000, func(int) *sessionpb.PodMessage { return failed })
 	if bad := (*malformedError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.what, "has more than") || n != 1<<10 {

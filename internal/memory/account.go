@@ -1,0 +1,172 @@
+// Package memory accounts for what users and their pods make the manager hold, over all runs and namespaces: beside
+// GOMEMLIMIT, which only makes the garbage collector work harder. What can be read again should not be held, and what
+// nobody asked for be refused without asking here.
+//
+// A namespace may hold as much as it leaves free to all others: half of what the others don't hold. However many
+// namespaces take all that they may, the next one gets something.
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+)
+
+// Kind is what the bytes are, as users read it.
+type Kind string
+
+// The kinds.
+const (
+	Inputs        Kind = "inputs"
+	Totals        Kind = "totals of clients"
+	ScriptMetrics Kind = "metrics of scripts"
+	SetupData     Kind = "data of setup()"
+	Summary       Kind = "summaries of scripts"
+	Series        Kind = "seconds of measurements"
+	Artifact      Kind = "results"
+)
+
+// defaultLimit is the limit of an account of a process without GOMEMLIMIT.
+const defaultLimit = 256 << 20
+
+// Owner is what bytes are held for: a run, or a Benchmark's round.
+type Owner struct{ Namespace, UID string }
+
+// Account is the sum of what all owners hold. It is safe for concurrent use.
+type Account struct {
+	mu     sync.Mutex
+	limit  int64
+	used   int64
+	owners map[Owner]*holding
+}
+
+// holding is what an owner holds since it held nothing.
+type holding struct {
+	kinds map[Kind]int64
+	sum   int64
+}
+
+// New returns an account of at most limit bytes.
+func New(limit int64) *Account {
+	return &Account{limit: limit, owners: map[Owner]*holding{}}
+}
+
+// NewForProcess returns an account of two fifths of GOMEMLIMIT. The rest is for what is held while messages are decoded,
+// for caches of the manager's own objects and for garbage.
+func NewForProcess() *Account {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return New(defaultLimit)
+	}
+	return New(limit / 5 * 2)
+}
+
+// ErrFull is what an error of Hold wraps. If Wait is true for the error, something smaller may make room: try again later.
+var ErrFull = errors.New("the manager has no memory left")
+
+// FullError says for users why bytes can't be held.
+type FullError struct {
+	Kind Kind
+	// Bytes can't be held in addition to Namespace, which those of the owner's namespace hold, and Used, which all do.
+	Bytes, Namespace, Used, Limit int64
+	// Wait reports whether another owner of the namespace holds more, so that this one should wait for it. The owner that
+	// holds most must give up: others wait for it.
+	Wait bool
+}
+
+// Error implements error.
+func (e *FullError) Error() string {
+	const mebibyte = 1 << 20
+	return fmt.Sprintf("%s for %.1f MiB of %s: the namespace holds %.1f MiB, all namespaces %.1f MiB of %.0f MiB; run fewer clients, or fewer runs at a time",
+		ErrFull, float64(e.Bytes)/mebibyte, e.Kind, float64(e.Namespace)/mebibyte, float64(e.Used)/mebibyte, float64(e.Limit)/mebibyte)
+}
+
+// Unwrap returns ErrFull.
+func (e *FullError) Unwrap() error { return ErrFull }
+
+// Hold sets how many bytes an owner holds of a kind. The error is a *FullError, and then nothing has changed. Fewer bytes
+// than before are always accepted.
+func (a *Account) Hold(o Owner, kind Kind, bytes int64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.hold(o, kind, bytes)
+}
+
+func (a *Account) hold(o Owner, kind Kind, bytes int64) error {
+	h := a.owners[o]
+	if h == nil {
+		h = &holding{kinds: map[Kind]int64{}}
+	}
+	more := bytes - h.kinds[kind]
+	if more > 0 {
+		if err := a.check(o, h, kind, more); err != nil {
+			return err
+		}
+	}
+	h.kinds[kind] = bytes
+	h.sum += more
+	a.used += more
+	if a.owners[o] = h; h.sum == 0 {
+		delete(a.owners, o)
+	}
+	return nil
+}
+
+// check returns an error if an owner can't hold more bytes.
+func (a *Account) check(o Owner, h *holding, kind Kind, more int64) error {
+	namespace, largest := int64(0), int64(0)
+	for other, held := range a.owners {
+		if other.Namespace != o.Namespace {
+			continue
+		}
+		namespace += held.sum
+		if other != o {
+			largest = max(largest, held.sum)
+		}
+	}
+	if free := a.limit - a.used - more; more <= a.limit && namespace+more <= free {
+		return nil
+	}
+	return &FullError{Kind: kind, Bytes: more, Namespace: namespace, Used: a.used, Limit: a.limit, Wait: largest > h.sum+more}
+}
+
+// Take holds bytes in addition to what the owner holds of the kind, until release is called. It is for what is held for a
+// moment, by several goroutines at a time; the same kind of an owner is not for Hold as well. The error is that of Hold.
+func (a *Account) Take(o Owner, kind Kind, bytes int64) (release func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := int64(0)
+	if h := a.owners[o]; h != nil {
+		before = h.kinds[kind]
+	}
+	if err := a.hold(o, kind, before+bytes); err != nil {
+		return nil, err
+	}
+	h := a.owners[o]
+	return sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if h != nil && a.owners[o] == h { // else Free has given it back
+			_ = a.hold(o, kind, max(0, h.kinds[kind]-bytes)) // fewer are always accepted
+		}
+	}), nil
+}
+
+// Free gives back all that an owner holds.
+func (a *Account) Free(o Owner) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if h := a.owners[o]; h != nil {
+		a.used -= h.sum
+		delete(a.owners, o)
+	}
+}
+
+// Used returns how many bytes all owners hold.
+func (a *Account) Used() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used
+}
