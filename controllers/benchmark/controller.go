@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -29,6 +30,10 @@ const conflictRetryDelay = 100 * time.Millisecond
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	b := &v1alpha1.Benchmark{}
 	err := r.Get(ctx, request.NamespacedName, b)
+	if err == nil && reflect.ValueOf(b.Spec).IsZero() { // the cache holds no large one
+		*b = v1alpha1.Benchmark{}
+		err = r.APIReader.Get(ctx, request.NamespacedName, b)
+	}
 	if apierrors.IsNotFound(err) || err == nil && !b.DeletionTimestamp.IsZero() {
 		r.forget(request.NamespacedName)
 		return ctrl.Result{}, nil // its runs and artifacts go with it

@@ -39,8 +39,8 @@ func CacheOptions() (cache.Options, error) {
 		DefaultTransform:            trim,
 		NewInformer:                 retry.NewInformer,
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha1.BenchmarkRun{}: {Transform: trimRun},
-			&corev1.Pod{}:            children, &corev1.ConfigMap{}: children, &batchv1.Job{}: children,
+			&v1alpha1.BenchmarkRun{}: {Transform: trimRun}, &v1alpha1.Benchmark{}: {Transform: trimBenchmark},
+			&corev1.Pod{}: children, &corev1.ConfigMap{}: children, &batchv1.Job{}: children,
 		},
 	}, nil
 }
@@ -86,19 +86,9 @@ func trimMeta(m *metav1.ObjectMeta) metav1.ObjectMeta {
 	kept := metav1.ObjectMeta{
 		Namespace: m.Namespace, Name: m.Name, GenerateName: m.GenerateName, UID: m.UID, ResourceVersion: m.ResourceVersion,
 		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, DeletionGracePeriodSeconds: m.DeletionGracePeriodSeconds,
-		Labels: map[string]string{}, Annotations: map[string]string{},
-	}
-	for _, name := range []string{
-		manifest.LabelRun, manifest.LabelRunUID, manifest.LabelRole, manifest.LabelLane, batchv1.JobCompletionIndexAnnotation,
-	} {
-		if value, ok := m.Labels[name]; ok {
-			kept.Labels[name] = value
-		}
-	}
-	for _, name := range []string{manifest.AnnotationCA, batchv1.JobCompletionIndexAnnotation} {
-		if value := m.Annotations[name]; value != "" {
-			kept.Annotations[name] = short(value)
-		}
+		Labels: only(m.Labels, manifest.LabelRun, manifest.LabelRunUID, manifest.LabelRole, manifest.LabelLane,
+			batchv1.JobCompletionIndexAnnotation),
+		Annotations: only(m.Annotations, manifest.AnnotationCA, batchv1.JobCompletionIndexAnnotation),
 	}
 	for i := range m.OwnerReferences {
 		if owner := &m.OwnerReferences[i]; ptr.Deref(owner.Controller, false) {
@@ -155,8 +145,8 @@ func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return kept
 }
 
-// maxWaiting is the size in bytes of a spec that is kept in full while the run waits.
-const maxWaiting = 4 << 10
+// maxSpec is the size in bytes up to which the spec of a waiting run or of a Benchmark is kept.
+const maxSpec = 4 << 10
 
 // trimRun trims a run. Of one that has finished, it keeps only what the cleanup, the lanes and the
 // metrics need. The status of such a run is never written from the cache; see writeFinished. Of one that waits, and of which
@@ -169,18 +159,9 @@ func trimRun(obj any) (any, error) {
 	spec, status := &br.Spec, &br.Status
 	br.OwnerReferences = slices.DeleteFunc(br.OwnerReferences, func(owner metav1.OwnerReference) bool { return !ptr.Deref(owner.Controller, false) })
 	if !state.IsFinished(br) {
-		ofBenchmark := func(all map[string]string, names ...string) map[string]string {
-			kept := map[string]string{}
-			for _, name := range names {
-				if value, ok := all[name]; ok {
-					kept[name] = short(value)
-				}
-			}
-			return kept
-		}
-		br.Labels = ofBenchmark(br.Labels, benchmark.LabelBenchmark, benchmark.LabelRound)
-		br.Annotations = ofBenchmark(br.Annotations, benchmark.AnnotationCell)
-		if encoded, err := json.Marshal(spec); err != nil || state.IsAdmitted(br) || len(encoded) <= maxWaiting {
+		br.Labels = only(br.Labels, benchmark.LabelBenchmark, benchmark.LabelRound)
+		br.Annotations = only(br.Annotations, benchmark.AnnotationCell)
+		if encoded, err := json.Marshal(spec); err != nil || state.IsAdmitted(br) || len(encoded) <= maxSpec {
 			return trim(obj)
 		}
 		br.Spec = v1alpha1.BenchmarkRunSpec{Lane: spec.Lane, Suspend: spec.Suspend, Clients: v1alpha1.Clients{Replicas: spec.Clients.Replicas}}
@@ -211,6 +192,32 @@ func trimRun(obj any) (any, error) {
 	}
 	br.Status = kept
 	return trim(obj)
+}
+
+// trimBenchmark trims a Benchmark, of which anybody may create thousands. Its reconciler reads a large spec, which is then empty,
+// past the cache.
+func trimBenchmark(obj any) (any, error) {
+	b, ok := obj.(*v1alpha1.Benchmark)
+	if !ok {
+		return trim(obj)
+	}
+	b.Labels, b.OwnerReferences = nil, nil
+	b.Annotations = only(b.Annotations, v1alpha1.AnnotationRunRound, v1alpha1.AnnotationCancelRound, v1alpha1.AnnotationAcceptRound)
+	if encoded, err := json.Marshal(&b.Spec); err != nil || len(encoded) > maxSpec {
+		b.Spec = v1alpha1.BenchmarkSpec{}
+	}
+	return trim(obj)
+}
+
+// only returns the values of some keys, as far as there are any.
+func only(all map[string]string, keys ...string) map[string]string {
+	kept := map[string]string{}
+	for _, key := range keys {
+		if value, ok := all[key]; ok {
+			kept[key] = short(value)
+		}
+	}
+	return kept
 }
 
 // isTrimmed reports whether a run that waits is without the most of its spec: whoever needs that reads it past the cache. The

@@ -12,9 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -280,6 +283,32 @@ func TestNobodyFillsTheCache(t *testing.T) {
 	}
 }
 
+// TestLargeBenchmarksAreSmall makes a Benchmark as large as the API server takes it.
+func TestLargeBenchmarksAreSmall(t *testing.T) {
+	large := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{
+		Name: "x", Labels: map[string]string{"x": "y"}, Annotations: map[string]string{"large": strings.Repeat("x", 250_000), v1alpha1.AnnotationRunRound: "1"},
+	}}
+	small := large.DeepCopy()
+	small.Spec.Template.Spec.Target.Image = "image:1"
+	large.Spec.Axes = make([]v1alpha1.Axis, 8)
+	for i := range large.Spec.Axes {
+		large.Spec.Axes[i].Values = []apiextensionsv1.JSON{{Raw: []byte(`"` + strings.Repeat("x", 100_000) + `"`)}}
+	}
+	for name, b := range map[string]*v1alpha1.Benchmark{"large": large, "small": small} {
+		before := b.Spec.DeepCopy()
+		held, err := trimBenchmark(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if encoded, err := json.Marshal(held); err != nil || len(encoded) > 2000 || b.Annotations[v1alpha1.AnnotationRunRound] != "1" {
+			t.Errorf("%d bytes of a %s Benchmark are kept: %v", len(encoded), name, err)
+		}
+		if name == "small" && !equality.Semantic.DeepEqual(before, &b.Spec) {
+			t.Errorf("%+v is kept of a small one", b.Spec)
+		}
+	}
+}
+
 // TestWaitingRunsAreSmall queues runs with the largest specs: they are read again when it is their turn.
 func TestWaitingRunsAreSmall(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) {
@@ -307,5 +336,50 @@ func TestWaitingRunsAreSmall(t *testing.T) {
 	b.reconcile()
 	if got := b.sessions.plans[0].Requests; len(got) != 40 || len(got[39].Body) != 16384 {
 		t.Errorf("the clients got %d requests", len(got))
+	}
+}
+
+// TestTheCacheHoldsLittle fills a cache as the manager has it with objects that somebody labels as those of a run, and with
+// large ones of our own kinds.
+func TestTheCacheHoldsLittle(t *testing.T) {
+	ns := mustCreate(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "cache-"}})
+	m := metav1.ObjectMeta{
+		GenerateName: "x-", Namespace: ns.Name, Labels: map[string]string{manifest.LabelRunUID: "uid"}, Annotations: map[string]string{"large": strings.Repeat("x", 200_000)},
+	}
+	run := wrapper.NewRun(ns.Name, "run", "image:1").Path("/").Requests(5, 1000).Lane(ns.Name).Obj()
+	run.Annotations = m.Annotations
+	for i := range 40 {
+		run.Spec.Load.Requests = append(run.Spec.Load.Requests, v1alpha1.Request{Path: fmt.Sprint("/", i), Method: v1alpha1.MethodPost, Body: &v1alpha1.Body{Text: strings.Repeat("x", 16384)}})
+	}
+	mustCreate(t, run)
+	mustCreate(t, &corev1.ConfigMap{ObjectMeta: m, Data: map[string]string{"x": strings.Repeat("x", 500_000)}})
+	pod := clientPodSpec(ns.Name, "")
+	pod.ObjectMeta = m
+	mustCreate(t, pod)
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	mustCreate(t, &batchv1.Job{ObjectMeta: m, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: m.Annotations}, Spec: pod.Spec,
+	}}})
+	options, err := CacheOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Scheme, options.ReaderFailOnMissingInformer = api.Scheme(), false
+	held, err := cache.New(apiConfig, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = held.Start(t.Context()) }()
+	held.WaitForCacheSync(t.Context())
+	metadata := &metav1.PartialObjectMetadataList{}
+	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &corev1.PodList{}, &batchv1.JobList{}, metadata} {
+		if err := held.List(t.Context(), list, client.InNamespace(ns.Name)); err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(list)
+		if n := meta.LenList(list); err != nil || n != 1 || len(encoded) > 3000 {
+			t.Errorf("%T: %d bytes of %d objects are kept: %v", list, len(encoded), n, err)
+		}
 	}
 }

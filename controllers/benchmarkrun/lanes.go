@@ -180,7 +180,7 @@ func laneFields(br *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 
 // load learns once which runs have been admitted before this manager. The cache may be behind, so the
 // metadata of all runs is read past it, and each run of which the cache has another version. Thousands of
-// finished runs take seconds to be sent as a whole.
+// finished runs take seconds to be sent in full.
 func (l *lanes) load(ctx context.Context, cached, live client.Reader) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()

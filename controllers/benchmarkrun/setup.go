@@ -162,9 +162,15 @@ func (r *Reconciler) nextAfter(ctx context.Context, left types.NamespacedName) [
 	for _, br := range r.lanes.active() {
 		held[br.Spec.Lane] = true
 	}
-	slices.SortFunc(waiting.Items, func(a, b v1alpha1.BenchmarkRun) int { return lane.CompareAge(&a, &b) })
+	var oldest []*v1alpha1.BenchmarkRun
 	for i := range waiting.Items {
-		if br := &waiting.Items[i]; !held[br.Spec.Lane] && len(requests) < maxNext {
+		if br := &waiting.Items[i]; !held[br.Spec.Lane] {
+			oldest = append(oldest, br)
+		}
+	}
+	slices.SortFunc(oldest, lane.CompareAge)
+	for _, br := range oldest {
+		if !held[br.Spec.Lane] && len(requests) < maxNext {
 			held[br.Spec.Lane] = true
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(br)})
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -135,7 +136,10 @@ func (l *lane) add(br *v1alpha1.BenchmarkRun, now time.Time) {
 	case state.IsAdmitted(br) && !state.IsFinished(br):
 		l.active++
 	case !state.IsFinished(br) && !state.IsSuspended(br) && br.DeletionTimestamp.IsZero():
-		l.waiting++
+		admitted := meta.FindStatusCondition(br.Status.Conditions, v1alpha1.ConditionAdmitted)
+		if admitted == nil || admitted.Reason != v1alpha1.ReasonNamespaceFull { // it does not wait for the lane
+			l.waiting++
+		}
 		l.longest = max(l.longest, now.Sub(br.CreationTimestamp.Time))
 	}
 	if at := br.Status.AdmissionTime; at != nil && at.After(l.admission) {

@@ -293,9 +293,11 @@ func TestLanes(t *testing.T) {
 	suspended.Spec.Suspend = ptr.To(true)
 	late := newRun("a", "late")
 	late.CreationTimestamp = metav1.NewTime(begin.Add(time.Minute))
-	b.cluster.runs = []v1alpha1.BenchmarkRun{*newRun("a", "first"), *late, *suspended, *admitted(newRun("a", "active"), time.Second), *failed}
+	full := newRun("a", "full")
+	full.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNamespaceFull}}
+	b.cluster.runs = []v1alpha1.BenchmarkRun{*newRun("a", "first"), *late, *full, *suspended, *admitted(newRun("a", "active"), time.Second), *failed}
 	b.clock.SetTime(begin.Add(2 * time.Minute))
-	b.check("assay_benchmarkruns", map[string]string{"Queued": "3", "Measuring": "1", "TargetCrashed": "1"})
+	b.check("assay_benchmarkruns", map[string]string{"Queued": "4", "Measuring": "1", "TargetCrashed": "1"})
 	b.check("assay_lane_benchmarkruns", map[string]string{"a Waiting": "2", "a Active": "1", "b Waiting": "0", "b Active": "0"})
 	b.check("assay_lane_longest_wait_seconds", map[string]string{"a": "120", "b": "0"})
 	b.check("assay_lane_last_admission_timestamp_seconds", map[string]string{"a": "1.000001e+06", "b": "1.00001e+06"})

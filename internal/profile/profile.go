@@ -16,7 +16,7 @@ type Segment struct {
 	To   int64 `json:"to"`
 	// DurationMicroseconds is the length of the segment. The load may jump between two segments.
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
-	// Level reports whether the segment has figures of its own.
+	// Level reports whether the segment has metrics of its own.
 	Level bool `json:"level,omitempty"`
 }
 
@@ -58,7 +58,7 @@ func (p Profile) Max() int64 {
 	return largest
 }
 
-// Level is a segment that has figures of its own.
+// Level is a segment that has metrics of its own.
 type Level struct {
 	// Load is the constant load of the segment.
 	Load int64
@@ -66,7 +66,7 @@ type Level struct {
 	Start, End int64
 }
 
-// Levels returns the segments that have figures of their own.
+// Levels returns the segments that have metrics of their own.
 func (p Profile) Levels() []Level {
 	var levels []Level
 	for i, s := range p {

@@ -101,8 +101,10 @@ func suspend(p *step.Planner) {
 func queue(p *step.Planner) {
 	position := p.Observed.Position
 	message := fmt.Sprintf("Waiting for lane %s: %d runs are ahead.", p.Run.Spec.Lane, position.Ahead)
+	reason := v1alpha1.ReasonQueued
 	switch {
 	case position.Active > 0:
+		reason = v1alpha1.ReasonNamespaceFull
 		message = fmt.Sprintf("Waiting for a run of namespace %s to end: %d are active, in all lanes, which is as many as this manager allows (--max-active-runs).",
 			p.Run.Namespace, position.Active)
 	case position.Holder != "":
@@ -112,7 +114,7 @@ func queue(p *step.Planner) {
 	}
 	ending.DeleteLoad(p) // of an admission that could not be written
 	p.RequeueAt(position.HeldUntil)
-	p.SetCondition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, v1alpha1.ReasonQueued, message)
+	p.SetCondition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, reason, message)
 	p.SetState(v1alpha1.ReasonQueued, message, nil)
 }
 

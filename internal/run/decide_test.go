@@ -112,6 +112,16 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				return !creates(p, "run-target") && strings.Contains(stateIn(p).Message, "3 runs") && strings.Contains(stateIn(p).Message, "Run other or")
 			},
 		},
+		"its namespace is full": {
+			func() *scene {
+				s := newScene()
+				s.run.Status, s.o.Position = v1alpha1.BenchmarkRunStatus{}, lane.Position{Active: 4}
+				return s
+			}(), v1alpha1.ReasonQueued, func(p step.Plan) bool {
+				admitted := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionAdmitted)
+				return !creates(p, "run-target") && admitted.Reason == v1alpha1.ReasonNamespaceFull && strings.Contains(admitted.Message, "namespace ns to end: 4 are active")
+			},
+		},
 		"its turn": {
 			func() *scene {
 				s := newScene()

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// ScriptTotals returns the clients' figures of their script, by index; nil for a client that has sent none.
+// ScriptTotals returns the clients' metrics of their script, by index; nil for a client that has sent none.
 func ScriptTotals(run *v1alpha1.BenchmarkRun, o *observed.Run) []*result.ScriptTotals {
 	all := make([]*result.ScriptTotals, loadplan.Replicas(&run.Spec))
 	for i := range all {

@@ -1,5 +1,5 @@
 // Package conclusion makes the result of a run from what its pods sent, and writes the end of the run into its status: its
-// figures, its verdict and why.
+// metrics, its verdict and why.
 package conclusion
 
 import (
@@ -81,7 +81,7 @@ func finish(d *state.Draft) {
 // FinishedMessage is the message of Reconciling of a finished run.
 const FinishedMessage = "The run has finished."
 
-// summarize adds the figures of a result to the status.
+// summarize adds the metrics of a result to the status.
 func summarize(d *state.Draft, r *result.Result) {
 	d.Result = ResultStatus(r)
 	addBackendUsage(d.Target, r)

@@ -98,8 +98,8 @@ func references(run *v1alpha1.BenchmarkRun) []*v1alpha1.ConfigMapKeyReference {
 
 // copiesAll reports whether a run copies each key of a ConfigMap.
 func copiesAll(run *v1alpha1.BenchmarkRun, name string) bool {
-	for _, whole := range server.ConfigurationNames(&run.Spec.Target) {
-		if whole == name {
+	for _, full := range server.ConfigurationNames(&run.Spec.Target) {
+		if full == name {
 			return true
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/observed"
 )
 
-// window returns the figures of the last seconds for the status: those that it has until there are newer ones.
+// window returns the metrics of the last seconds for the status: those that it has until there are newer ones.
 func window(run *v1alpha1.BenchmarkRun, o *observed.Run) *v1alpha1.ProgressWindow {
 	s := &o.Window
 	if s.Seconds == 0 {

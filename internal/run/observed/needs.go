@@ -116,7 +116,7 @@ func NeedsNode(run *v1alpha1.BenchmarkRun, o *Run) string {
 	return name
 }
 
-// WindowEnd returns the second of a measurement up to which its status has figures.
+// WindowEnd returns the second of a measurement up to which its status has metrics.
 func WindowEnd(br *v1alpha1.BenchmarkRun) int64 {
 	if p := br.Status.Progress; p != nil && p.Window != nil {
 		return ptr.Deref(p.Window.Second, 0) + ptr.Deref(p.Window.Seconds, 0)

@@ -41,7 +41,7 @@ func ResultStatus(r *result.Result) *v1alpha1.ResultStatus {
 			s.BodyBytesReceived, s.KeepAliveRequests = nil, nil
 		}
 	}
-	if r.Script != nil { // k6 counts whole responses alone
+	if r.Script != nil { // k6 counts full responses alone
 		s.BodyBytesReceived = nil
 	}
 	s.Target = usage(r.Server, r.Environment.TargetCPULimit)
@@ -92,10 +92,10 @@ func addBackendUsage(t *v1alpha1.TargetStatus, r *result.Result) {
 	}
 }
 
-// maxClientStatuses limits the clients whose figures the status has.
+// maxClientStatuses limits the clients whose metrics the status has.
 const maxClientStatuses = 32
 
-// clientStatuses returns the figures of the first clients.
+// clientStatuses returns the metrics of the first clients.
 func clientStatuses(r *result.Result) []v1alpha1.ClientStatus {
 	statuses := make([]v1alpha1.ClientStatus, 0, min(len(r.Clients), maxClientStatuses))
 	for i := range cap(statuses) {
