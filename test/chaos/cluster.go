@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,8 +33,8 @@ func (c *cluster) newNamespace(ctx context.Context) (name string, err error) {
 func (c *cluster) settle(ctx context.Context, o *outcome) error {
 	var replaced string
 	return harness.Await(ctx, 3*time.Minute, func(ctx context.Context) error {
-		if out, err := exec.CommandContext(ctx, "assay-cluster", "status").CombinedOutput(); err != nil {
-			return fmt.Errorf("assay-cluster status: %w\n%s", err, out)
+		if err := harness.Command(ctx, "assay-cluster", "status"); err != nil {
+			return err
 		}
 		pod, err := c.Manager(ctx)
 		if err != nil {
@@ -56,13 +53,4 @@ func (c *cluster) settle(ctx context.Context, o *outcome) error {
 		}
 		return nil
 	})
-}
-
-// command runs a program and returns its output as part of an error.
-func command(name string, args ...string) error {
-	out, err := exec.Command(name, args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, bytes.TrimSpace(out))
-	}
-	return nil
 }

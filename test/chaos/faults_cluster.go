@@ -26,8 +26,9 @@ import (
 )
 
 func partStopped(part string) strike {
-	return func(context.Context, *trial) (func() error, error) {
-		return func() error { return command("assay-cluster", "start", part) }, command("assay-cluster", "stop", part)
+	return func(ctx context.Context, _ *trial) (func() error, error) {
+		ctx = context.WithoutCancel(ctx)
+		return func() error { return harness.Command(ctx, "assay-cluster", "start", part) }, harness.Command(ctx, "assay-cluster", "stop", part)
 	}
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -83,7 +83,7 @@ func exhaust(ctx context.Context, pid int) error {
 	for range 20 {
 		_ = exec.CommandContext(ctx, "sh", "-c", script, "sh", cgroup, limit, usage).Run() // it may be the one that is killed
 		for range 10 {
-			if state := stateOf(pid); state == "" || state == "Z" {
+			if ended(pid) {
 				return nil
 			}
 			harness.Sleep(ctx, 20*time.Millisecond)
@@ -95,32 +95,36 @@ func exhaust(ctx context.Context, pid int) error {
 // memoryCgroup returns the directory of the memory cgroup of a process, and the names of the files
 // with its limit and usage, in version 1 or 2.
 func memoryCgroup(pid int) (directory, limit, usage string, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return "", "", "", err
 	}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) == 3 && fields[1] == "memory" {
-			return "/sys/fs/cgroup/memory" + fields[2], "memory.limit_in_bytes", "memory.usage_in_bytes", nil
+	groups, err := process.Cgroups()
+	if err != nil {
+		return "", "", "", err
+	}
+	for _, g := range groups {
+		if slices.Contains(g.Controllers, "memory") {
+			return "/sys/fs/cgroup/memory" + g.Path, "memory.limit_in_bytes", "memory.usage_in_bytes", nil
+		}
+		if g.HierarchyID == 0 {
+			directory = "/sys/fs/cgroup" + g.Path
 		}
 	}
-	for line := range strings.Lines(string(text)) {
-		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
-			return "/sys/fs/cgroup" + path, "memory.max", "memory.current", nil
-		}
+	if directory == "" {
+		err = fmt.Errorf("process %d has no memory cgroup", pid)
 	}
-	return "", "", "", fmt.Errorf("process %d has no memory cgroup", pid)
+	return directory, "memory.max", "memory.current", err
 }
 
-// stateOf returns the state of a process as in /proc/PID/stat, or "" if there is none.
-func stateOf(pid int) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	end := strings.LastIndexByte(string(text), ')')
-	if err != nil || end < 0 || len(text) < end+3 {
-		return ""
+// ended reports whether a process has ended, waited for or not.
+func ended(pid int) bool {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return true
 	}
-	return string(text[end+2])
+	stat, err := process.Stat()
+	return err != nil || stat.State == "Z"
 }
 
 // secondManager starts another manager: a copy of the pod that no ReplicaSet counts.

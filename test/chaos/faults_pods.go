@@ -81,13 +81,13 @@ func clockSet(pod find, container string) strike {
 // cutOff drops what a client and the manager send each other, in the network namespace of the client's
 // pod. It goes with the pod.
 func cutOff(ctx context.Context, t *trial) (func() error, error) {
-	return atProcess(aClient, "client", func(_ context.Context, _ *trial, pid int) (func() error, error) {
+	return atProcess(aClient, "client", func(ctx context.Context, _ *trial, pid int) (func() error, error) {
 		nft := func(rules string) error {
-			return command("nsenter", "-t", strconv.Itoa(pid), "-n", "nft", rules)
+			return harness.Command(context.WithoutCancel(ctx), "nsenter", "-t", strconv.Itoa(pid), "-n", "nft", rules)
 		}
 		const port = 9443
 		return func() error {
-				if stateOf(pid) == "" {
+				if ended(pid) {
 					return nil
 				}
 				return nft("delete table inet chaos")

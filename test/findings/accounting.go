@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/test/harness"
@@ -48,14 +51,17 @@ func (r *othersReader) disturb(ctx context.Context, c *harness.Cluster, run *v1a
 
 // accountedGroup returns the control group by which a process's CPU time is accounted.
 func accountedGroup(pid int) (string, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) == 3 && strings.Contains(","+fields[1]+",", ",cpuacct,") {
-			return fields[2], nil
+	groups, err := process.Cgroups()
+	if err != nil {
+		return "", err
+	}
+	for _, g := range groups {
+		if slices.Contains(g.Controllers, "cpuacct") {
+			return g.Path, nil
 		}
 	}
 	return "", fmt.Errorf("process %d has no control group of the controller cpuacct, which version 1 of control groups has", pid)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
@@ -88,11 +87,7 @@ func narrow(rate string) func(context.Context, *harness.Cluster, *v1alpha1.Bench
 		if err != nil {
 			return err
 		}
-		out, err := exec.CommandContext(ctx, "nsenter", "--target", strconv.Itoa(pid), "--net", "tc", "qdisc", "add", "dev", "eth0", "root",
-			"tbf", "rate", rate, "burst", "64kb", "latency", "50ms").CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("limit the target's interface: %w: %s", err, out)
-		}
-		return nil
+		return harness.Command(ctx, "nsenter", "--target", strconv.Itoa(pid), "--net", "tc", "qdisc", "add", "dev", "eth0", "root",
+			"tbf", "rate", rate, "burst", "64kb", "latency", "50ms")
 	}
 }

@@ -1,11 +1,8 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
-	"strings"
 	"time"
 )
 
@@ -17,10 +14,10 @@ const (
 )
 
 // StopNode ends the second node as a loss of power does.
-func StopNode(ctx context.Context) error { return assayCluster(ctx, "stop", SecondNode) }
+func StopNode(ctx context.Context) error { return Command(ctx, "assay-cluster", "stop", SecondNode) }
 
 // StartNode starts the second node after StopNode, and returns when it is ready.
-func StartNode(ctx context.Context) error { return assayCluster(ctx, "start", SecondNode) }
+func StartNode(ctx context.Context) error { return Command(ctx, "assay-cluster", "start", SecondNode) }
 
 // Link holds the limits of the network between the two nodes, in each direction. The zero value
 // limits nothing.
@@ -35,14 +32,5 @@ type Link struct {
 
 // SetLink replaces the limits of the network between the two nodes.
 func SetLink(ctx context.Context, link Link) error {
-	return assayCluster(ctx, "link", "--rate="+link.Rate, "--delay="+link.Delay.String(), fmt.Sprintf("--loss=%g", link.LossPercent))
-}
-
-// assayCluster runs a command of assay-cluster.
-func assayCluster(ctx context.Context, args ...string) error {
-	out, err := exec.CommandContext(ctx, "assay-cluster", args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("assay-cluster %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
-	}
-	return nil
+	return Command(ctx, "assay-cluster", "link", "--rate="+link.Rate, "--delay="+link.Delay.String(), fmt.Sprintf("--loss=%g", link.LossPercent))
 }

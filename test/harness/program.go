@@ -1,11 +1,13 @@
 package harness
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
@@ -90,4 +92,13 @@ func Choose[T any](list string, all []T, is func(t *T, name string) bool) ([]T, 
 		elements[i] = all[index]
 	}
 	return elements, nil
+}
+
+// Command runs a program. Its output is a part of the error if it fails.
+func Command(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
 }
