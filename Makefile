@@ -313,10 +313,10 @@ test-e2e: cluster-up load-images load-test-images install install-cert-manager p
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m -skip '^TestNodes$(if $(ARGS),,|$(LONG_SCENARIOS))' ./test/e2e/... $(ARGS)
 
 # Those that take a minute or more each, and that nothing else of make test needs.
-LONG_SCENARIOS := ^(TestSampleR1|TestFullResultsInABucket|TestHostileClient)
+LONG_SCENARIOS := ^(TestSampleR1|TestFullResultsInABucket)
 
 .PHONY: test-long
-test-long: ## Run the scenarios that make test leaves out: R1's seven tests, full results on an S3 server, hostile clients
+test-long: ## Run the scenarios that make test leaves out: R1's seven tests, full results on an S3 server
 	@$(MAKE) test-e2e ARGS="-run '$(LONG_SCENARIOS)'"
 
 # The manager stays on the node that isn't lost.
@@ -340,11 +340,10 @@ test-kind: ## Run the demo and a part of the scenarios on kind, with one node an
 	$(MAKE_KIND) test-nodes ARGS="-run '^TestNodes(Apart|Together)\b'"
 
 .PHONY: test-hostile
-test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster: as a client for five minutes, then as tenants for ten; ARGS are those of test/hostile -tenants
+test-hostile: cluster-up load-images test-server-image install ## Attack the manager on the local cluster as tenants, pods and clients for ten minutes; ARGS=-help lists flags
 	@$(CLUSTER) load $(BIN)/images/server.tar
-	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -timeout 25m -v -run TestHostileClient ./test/e2e -hostile 5m
 	@$(GO_BUILD) -o $(BIN)/hostile ./test/hostile
-	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/hostile -tenants $(ARGS)
+	@KUBECONFIG=$(KUBECONFIG_FILE) $(BIN)/hostile $(ARGS)
 
 .PHONY: test
 test: test-unit test-api test-modules test-browser test-e2e test-chaos ## Run every test that takes minutes; CONTRIBUTING.md lists the others

@@ -2,8 +2,27 @@ package main
 
 import (
 	"context"
-	"fmt"
 )
+
+// failedAttempt begins the outcome of an attempt that could not be made.
+const failedAttempt = "failed: "
+
+// table has the outcomes of each attack, and the memory of the manager in bytes.
+type table struct {
+	attacks      map[string]outcomes
+	before, peak int64
+}
+
+// outcomes counts the attempts of an attack by their outcome.
+type outcomes map[string]int
+
+func (o outcomes) total() int {
+	n := 0
+	for _, count := range o {
+		n += count
+	}
+	return n
+}
 
 // attackInTurn tries each attack in turn until the context ends, or rounds times if that isn't 0. It
 // reads the manager's memory after each attempt.
@@ -22,7 +41,7 @@ func attackInTurn(ctx context.Context, t *target, rounds int, memory func() int6
 				return result // the attempt may have ended because of it
 			}
 			if err != nil {
-				outcome = fmt.Sprintf("failed: %s", err)
+				outcome = failedAttempt + err.Error()
 			}
 			result.attacks[a.name][outcome]++
 			result.peak = max(result.peak, memory())

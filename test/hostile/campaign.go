@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/procfs"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/test/harness"
@@ -227,6 +228,19 @@ func (c *campaign) peak(ctx context.Context, pid int) (peak int64) {
 		harness.Sleep(ctx, memoryInterval)
 	}
 	return peak
+}
+
+// resident returns the resident memory of a process in bytes, or 0 if it is unknown.
+func resident(pid int) int64 {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	status, err := process.NewStatus()
+	if err != nil {
+		return 0
+	}
+	return int64(status.VmRSS)
 }
 
 // leave deletes the tenants' namespaces while the next wave goes on.

@@ -5,10 +5,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"os"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -31,23 +29,6 @@ type target struct {
 	roots   *x509.CertPool
 	// newToken returns a pod's token for an attempt, and what to do after it.
 	newToken func() (token string, done func(), err error)
-}
-
-// remote returns a manager that runs elsewhere.
-func remote(address, tokenFile, caFile string) (*target, error) {
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, err
-	}
-	t, err := identified(address, pem)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", caFile, err)
-	}
-	t.newToken = func() (string, func(), error) {
-		token, err := os.ReadFile(tokenFile) // it is rotated
-		return strings.TrimSpace(string(token)), func() {}, err
-	}
-	return t, nil
 }
 
 // identified returns a manager whose certificate a CA has issued.

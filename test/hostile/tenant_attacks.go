@@ -48,8 +48,12 @@ var tenantAttacks = []tenantAttack{
 	{"dry-runs", "four Benchmarks of 44 kB with 256 cells and a search: 768 dry runs each", attackDryRuns},
 	{"totals", "43 clients of four runs send totals of 3 MB", attackTotals},
 	{"labels", "200 objects of nobody with a run's label and 250 kB of annotations", attackLabels},
+	{"sessions", "a pod attacks the session server in each way that a client's token allows", attackSessions},
 	{"digests", "the artifact of a finished run is replaced by one that decodes to 31 MiB", attackDigests},
 }
+
+// sessionPort is the port of the manager's session server.
+const sessionPort = "9443"
 
 // stay waits until the wave is over.
 func stay(ctx context.Context) error {
@@ -211,7 +215,7 @@ func attackTotals(ctx context.Context, t *tenant) error {
 	if err != nil {
 		return err
 	}
-	address := net.JoinHostPort(manager.Status.PodIP, "9443")
+	address := net.JoinHostPort(manager.Status.PodIP, sessionPort)
 	totals := encode(&sessionpb.PodMessage{Number: 1, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: data}}})
 	var all sync.WaitGroup
 	failed := make(chan error, 4)
@@ -278,12 +282,7 @@ func (t *tenant) unless(ctx context.Context, err error) error {
 
 // converseAs sends a message for a pod until the manager has taken it, and then keeps the session until ctx is done.
 func (t *tenant) converseAs(ctx context.Context, target *target, pod *corev1.Pod, message []byte) error {
-	token, err := t.kube.CoreV1().ServiceAccounts(t.namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{
-			Audiences: []string{session.Audience}, ExpirationSeconds: ptr.To(int64(600)),
-			BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
-		},
-	}, metav1.CreateOptions{})
+	token, err := t.token(ctx, pod)
 	if err != nil {
 		return err
 	}
@@ -292,7 +291,7 @@ func (t *tenant) converseAs(ctx context.Context, target *target, pod *corev1.Pod
 		return err
 	}
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	stream, err := call(ctx, conn, token.Status.Token)
+	stream, err := call(ctx, conn, token)
 	if err != nil {
 		return err
 	}
@@ -302,6 +301,85 @@ func (t *tenant) converseAs(ctx context.Context, target *target, pod *corev1.Pod
 		}
 	}
 	return awaitPong(stream) // the connection stays open until the wave is over
+}
+
+// token returns a token of a pod for sessions: who may create pods may create their tokens.
+func (t *tenant) token(ctx context.Context, pod *corev1.Pod) (string, error) {
+	token, err := t.kube.CoreV1().ServiceAccounts(t.namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{
+			Audiences: []string{session.Audience}, ExpirationSeconds: ptr.To(int64(600)),
+			BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return token.Status.Token, nil
+}
+
+// attackSessions attacks with the token of a client, and of the next run's client when that has ended: a run ends by the first attack that
+// its session sees.
+func attackSessions(ctx context.Context, t *tenant) error {
+	for number := 0; ctx.Err() == nil; number++ {
+		run := wrapper.NewRun("", fmt.Sprintf("sessions-%d", number), harness.ServerImage).Lane("sessions").Path("/fixed/100000/10").Seconds(1, 300).Obj()
+		if !t.create(ctx, run) {
+			return stay(ctx)
+		}
+		if err := t.attackSession(ctx, run); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attackSession attacks with the token of a run's client, by which the run must fail.
+func (t *tenant) attackSession(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	var config corev1.ConfigMap
+	if err := harness.Await(ctx, time.Minute, func(ctx context.Context) error {
+		if err := t.admin.Get(ctx, client.ObjectKeyFromObject(run), run); err != nil {
+			return err
+		}
+		if c := harness.Condition(run, v1alpha1.ConditionSucceeded); c.Reason != v1alpha1.ReasonMeasuring {
+			return fmt.Errorf("the run doesn't measure: %s: %s", c.Reason, c.Message)
+		}
+		return t.admin.Get(ctx, client.ObjectKey{Namespace: t.namespace, Name: manifest.ConfigName(run)}, &config)
+	}); err != nil {
+		return err
+	}
+	pod, err := t.admin.Pod(ctx, t.namespace, harness.ClientLabels(run, 0))
+	if err != nil {
+		return err
+	}
+	token, err := t.token(ctx, pod)
+	if err != nil {
+		return err
+	}
+	manager, err := t.admin.Manager(ctx)
+	if err != nil {
+		return err
+	}
+	target, err := identified(net.JoinHostPort(manager.Status.PodIP, sessionPort), []byte(config.Data["ca.crt"]))
+	if err != nil {
+		return err
+	}
+	target.newToken = func() (string, func(), error) { return token, func() {}, nil }
+	for name, outcomes := range attackInTurn(ctx, target, 1, func() int64 { return 0 }).attacks {
+		for outcome, n := range outcomes {
+			if strings.HasPrefix(outcome, failedAttempt) {
+				return fmt.Errorf("%s: %s", name, outcome)
+			}
+			t.mu.Lock()
+			t.made += n
+			t.mu.Unlock()
+		}
+	}
+	if err := harness.Await(ctx, time.Minute, func(ctx context.Context) error { return t.admin.Finished(ctx, run) }); err != nil {
+		return err
+	}
+	if c := harness.Condition(run, v1alpha1.ConditionSucceeded); c.Reason != v1alpha1.ReasonClientFailed {
+		return fmt.Errorf("the attacked run ended with %s: %s", c.Reason, c.Message)
+	}
+	return nil
 }
 
 // largeTotals returns encoded totals of about 3 MB that a client could have counted: of the metrics of a k6 script.

@@ -7,11 +7,9 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"math/big"
 	"net"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,22 +21,18 @@ import (
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
-// local is a manager in this process. Its reviewer accepts the token of a file, with a suffix that
-// says which run's client it belongs to.
+// localSecret is the token that a local manager accepts, with a suffix that says which run's client it belongs to.
+const localSecret = "local"
+
+// local is a manager in this process.
 type local struct {
 	*manager.Server
 	target *target
 	stop   func()
 }
 
-// startLocal starts a manager. If the file of the token doesn't exist, it accepts another token.
-func startLocal(tokenFile string) (*local, error) {
-	secret := "local"
-	if content, err := os.ReadFile(tokenFile); err == nil {
-		secret = strings.TrimSpace(string(content))
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
+// startLocal starts a manager.
+func startLocal() (*local, error) {
 	certificate, roots, err := newCertificate()
 	if err != nil {
 		return nil, err
@@ -48,7 +42,7 @@ func startLocal(tokenFile string) (*local, error) {
 		return nil, err
 	}
 	identify := func(_ context.Context, token string) (manager.Identity, error) {
-		name, ok := strings.CutPrefix(token, secret+"/")
+		name, ok := strings.CutPrefix(token, localSecret+"/")
 		if !ok {
 			return manager.Identity{}, fmt.Errorf("%w: not the token", manager.ErrUnauthenticated)
 		}
@@ -70,7 +64,7 @@ func startLocal(tokenFile string) (*local, error) {
 			// Each attempt has a run of its own: a pod that was rejected once is rejected for good.
 			newToken: func() (string, func(), error) {
 				name := fmt.Sprint("run-", attempts.Add(1))
-				return secret + "/" + name, func() { server.Forget(name) }, nil
+				return localSecret + "/" + name, func() { server.Forget(name) }, nil
 			},
 		},
 	}, nil
