@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
@@ -18,58 +17,65 @@ import (
 // TestSuite is a set of test cases in the XML format of JUnit, with the elements and attributes that Jenkins, GitLab
 // and others read (https://github.com/testmoapp/junitxml).
 type TestSuite struct {
-	Name string
-	// Time is the start of what was tested, Duration its length.
-	Time     time.Time
-	Duration time.Duration
-	Cases    []TestCase
+	Name     string `xml:"name,attr"`
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	// Seconds is the length of what was tested, Start when that began; empty if that is unknown.
+	Seconds string     `xml:"time,attr"`
+	Start   string     `xml:"timestamp,attr,omitempty"`
+	Cases   []TestCase `xml:"testcase"`
 }
 
-// TestCase is a test case. It passed unless one of Failure, Error and Skipped, the reasons of these outcomes, is set.
+// TestCase is a test case. It passed unless one of Failure, Error and Skipped is set.
 type TestCase struct {
 	// Class groups cases; a program that shows them splits it at dots.
-	Class, Name             string
-	Failure, Error, Skipped string
+	Class   string `xml:"classname,attr"`
+	Name    string `xml:"name,attr"`
+	Seconds int    `xml:"time,attr"`
+	// Failure, Error and Skipped have the reason of the outcome.
+	Failure *TestOutcome `xml:"failure"`
+	Error   *TestOutcome `xml:"error"`
+	Skipped *TestOutcome `xml:"skipped"`
 	// Output is shown with the case, whatever its outcome.
-	Output string
+	Output string `xml:"system-out,omitempty"`
 }
 
-type suitesXML struct {
-	XMLName xml.Name   `xml:"testsuites"`
-	Suites  []suiteXML `xml:"testsuite"`
-}
-
-type suiteXML struct {
-	Name      string    `xml:"name,attr"`
-	Tests     int       `xml:"tests,attr"`
-	Failures  int       `xml:"failures,attr"`
-	Errors    int       `xml:"errors,attr"`
-	Skipped   int       `xml:"skipped,attr"`
-	Time      string    `xml:"time,attr"`
-	Timestamp string    `xml:"timestamp,attr,omitempty"`
-	Cases     []caseXML `xml:"testcase"`
-}
-
-type caseXML struct {
-	Class   string      `xml:"classname,attr"`
-	Name    string      `xml:"name,attr"`
-	Time    string      `xml:"time,attr"`
-	Failure *outcomeXML `xml:"failure"`
-	Error   *outcomeXML `xml:"error"`
-	Skipped *outcomeXML `xml:"skipped"`
-	Output  string      `xml:"system-out,omitempty"`
-}
-
-type outcomeXML struct {
+// TestOutcome is why a case didn't pass.
+type TestOutcome struct {
 	Message string `xml:"message,attr"`
 }
 
-// WriteJUnit writes test suites as XML that JUnit's readers understand. Texts are printable and escaped.
-func WriteJUnit(w io.Writer, suites []TestSuite) error {
-	document := suitesXML{}
-	for _, s := range suites {
-		document.Suites = append(document.Suites, s.xml())
+// NewTestSuite returns a suite without cases of what began at a time, or at an unknown one.
+func NewTestSuite(name string, start time.Time, length time.Duration) *TestSuite {
+	s := &TestSuite{Name: name, Seconds: decimals(length.Seconds(), 3)}
+	if !start.IsZero() {
+		s.Start = start.UTC().Format("2006-01-02T15:04:05")
 	}
+	return s
+}
+
+// Add adds a case.
+func (s *TestSuite) Add(c TestCase) {
+	s.Cases = append(s.Cases, c)
+	s.Tests++
+	for _, of := range []struct {
+		outcome *TestOutcome
+		count   *int
+	}{{c.Failure, &s.Failures}, {c.Error, &s.Errors}, {c.Skipped, &s.Skipped}} {
+		if of.outcome != nil {
+			*of.count++
+		}
+	}
+}
+
+// WriteJUnit writes a test suite as XML that JUnit's readers understand. Texts are printable and escaped.
+func WriteJUnit(w io.Writer, s *TestSuite) error {
+	document := struct {
+		XMLName xml.Name  `xml:"testsuites"`
+		Suite   TestSuite `xml:"testsuite"`
+	}{Suite: Shown(*s)}
 	encoded, err := xml.MarshalIndent(document, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
@@ -78,33 +84,10 @@ func WriteJUnit(w io.Writer, suites []TestSuite) error {
 	return err
 }
 
-func (s *TestSuite) xml() suiteXML {
-	x := suiteXML{Name: printable.Text(s.Name), Tests: len(s.Cases), Time: decimals(s.Duration.Seconds(), 3)}
-	if !s.Time.IsZero() {
-		x.Timestamp = s.Time.UTC().Format("2006-01-02T15:04:05")
-	}
-	outcome := func(message string, count *int) *outcomeXML {
-		if message == "" {
-			return nil
-		}
-		*count++
-		return &outcomeXML{printable.Text(message)}
-	}
-	for _, c := range s.Cases {
-		x.Cases = append(x.Cases, caseXML{
-			Class: printable.Text(c.Class), Name: printable.Text(c.Name), Time: "0", Output: printable.Text(c.Output),
-			Failure: outcome(c.Failure, &x.Failures), Error: outcome(c.Error, &x.Errors), Skipped: outcome(c.Skipped, &x.Skipped),
-		})
-	}
-	return x
-}
-
 // testSuite returns a run's result as test cases: whether it is valid, each finding and each threshold. A finding
 // that invalidates the result is a failure, and thresholds then are skipped.
-func testSuite(r *result.Result) TestSuite {
-	s := TestSuite{
-		Name: "BenchmarkRun " + NameOf(r), Time: r.Run.MeasurementTime, Duration: time.Duration(r.DurationMicroseconds) * time.Microsecond,
-	}
+func testSuite(r *result.Result) *TestSuite {
+	s := NewTestSuite("BenchmarkRun "+NameOf(r), r.Run.MeasurementTime, time.Duration(r.DurationMicroseconds)*time.Microsecond)
 	if r.Run.Standalone {
 		s.Name = "assay-load " + NameOf(r)
 	}
@@ -112,27 +95,27 @@ func testSuite(r *result.Result) TestSuite {
 	reasons := invalidating(r.Findings, func(f result.Finding) string { return f.Reason })
 	valid := TestCase{Class: class, Name: "result is valid"}
 	if len(reasons) > 0 {
-		valid.Failure = "not valid: " + strings.Join(reasons, ", ")
+		valid.Failure = &TestOutcome{"not valid: " + strings.Join(reasons, ", ")}
 	}
-	s.Cases = append(s.Cases, valid)
+	s.Add(valid)
 	for _, f := range r.Findings {
 		c := TestCase{Class: class + ".findings", Name: f.Reason}
 		if f.Severity == result.Invalidates {
-			c.Failure = f.Message
+			c.Failure = &TestOutcome{f.Message}
 		} else {
 			c.Output = fmt.Sprintf("%s: %s", f.Severity, f.Message)
 		}
-		s.Cases = append(s.Cases, c)
+		s.Add(c)
 	}
 	for _, o := range r.Thresholds {
 		c := TestCase{Class: class + ".thresholds", Name: o.Metric + " " + o.Bound, Output: "actual: " + o.Actual}
 		switch {
 		case !validity.Valid(r.Findings):
-			c.Skipped = "unknown, since the result is not valid"
+			c.Skipped = &TestOutcome{"unknown, since the result is not valid"}
 		case !o.Met:
-			c.Failure = fmt.Sprintf("%s is %s, must be %s", o.Metric, o.Actual, o.Bound)
+			c.Failure = &TestOutcome{fmt.Sprintf("%s is %s, must be %s", o.Metric, o.Actual, o.Bound)}
 		}
-		s.Cases = append(s.Cases, c)
+		s.Add(c)
 	}
 	return s
 }
@@ -145,23 +128,23 @@ func NameOf(r *result.Result) string {
 	return r.Run.Namespace + "/" + r.Run.Name
 }
 
-func writeJUnit(w io.Writer, r *result.Result) error { return WriteJUnit(w, []TestSuite{testSuite(r)}) }
+func writeJUnit(w io.Writer, r *result.Result) error { return WriteJUnit(w, testSuite(r)) }
 
 // writeTableJUnit writes a case for each run: invalid results are failures, runs without a result are errors.
 func writeTableJUnit(w io.Writer, rows []Row) error {
-	s := TestSuite{Name: "BenchmarkRuns"}
+	s := NewTestSuite("BenchmarkRuns", time.Time{}, 0)
 	for i := range rows {
 		row := &rows[i]
 		c := TestCase{Class: row.Namespace, Name: row.Name}
 		switch {
 		case row.Merged == nil:
-			c.Error = cmp.Or(row.NoResult, "no result")
+			c.Error = &TestOutcome{cmp.Or(row.NoResult, "no result")}
 		case !row.valid():
-			c.Failure = "not valid: " + reasons(row)
+			c.Failure = &TestOutcome{"not valid: " + reasons(row)}
 		default:
 			c.Output = fmt.Sprintf("%s requests/s, %s", decimals(row.Merged.RequestsPerSecond, 2), number.Plural(warnings(row.Findings), "warning"))
 		}
-		s.Cases = append(s.Cases, c)
+		s.Add(c)
 	}
-	return WriteJUnit(w, []TestSuite{s})
+	return WriteJUnit(w, s)
 }

@@ -12,10 +12,10 @@ import (
 // its reason. Invalid runs have no case: the round replaced them, or its verdict says that they were too many.
 func writeJUnit(w io.Writer, r *Report) error {
 	class := r.Namespace + "." + r.Benchmark
-	s := report.TestSuite{Name: fmt.Sprintf("Benchmark %s/%s", r.Namespace, r.Benchmark), Time: r.Started, Duration: r.Ended.Sub(r.Started)}
+	s := report.NewTestSuite(fmt.Sprintf("Benchmark %s/%s", r.Namespace, r.Benchmark), r.Started, r.Ended.Sub(r.Started))
 	verdict := report.TestCase{Class: class, Name: "verdict", Output: fmt.Sprintf("round %d: %s", r.Number, headline(r.Round))}
 	setOutcome(&verdict, r.Verdict, r.Message)
-	s.Cases = append(s.Cases, verdict)
+	s.Add(verdict)
 	for i := range r.Effects {
 		e := &r.Effects[i]
 		if e.Role != v1alpha1.RoleGate {
@@ -23,9 +23,9 @@ func writeJUnit(w io.Writer, r *Report) error {
 		}
 		c := report.TestCase{Class: class + ".gate", Name: fmt.Sprintf("%s of %s", e.Metric, r.Cells[e.Cell].Name), Output: r.Sentence(e).String()}
 		setOutcome(&c, e.Verdict, r.Sentence(e).String())
-		s.Cases = append(s.Cases, c)
+		s.Add(c)
 	}
-	return report.WriteJUnit(w, []report.TestSuite{s})
+	return report.WriteJUnit(w, s)
 }
 
 // setOutcome sets the outcome of a case by a verdict.
@@ -36,10 +36,10 @@ func setOutcome(c *report.TestCase, verdict v1alpha1.BenchmarkVerdict, reason st
 	switch verdict {
 	case v1alpha1.BenchmarkPassed:
 	case v1alpha1.BenchmarkFailed:
-		c.Failure = reason
+		c.Failure = &report.TestOutcome{Message: reason}
 	case v1alpha1.BenchmarkInconclusive:
-		c.Skipped = reason
+		c.Skipped = &report.TestOutcome{Message: reason}
 	default:
-		c.Error = reason
+		c.Error = &report.TestOutcome{Message: reason}
 	}
 }
