@@ -4,6 +4,7 @@
 package doc
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -102,11 +103,7 @@ func (s *Section) Add(blocks ...Block) { s.Blocks = append(s.Blocks, blocks...) 
 
 // Block is a part of a section: a Paragraph, List, Facts, *Table, Plot, Panels, Preformatted or Group. Writers leave out
 // blocks that have nothing.
-type Block interface {
-	// Kind is the name of the block's type, in small letters.
-	Kind() string
-	empty() bool
-}
+type Block interface{ empty() bool }
 
 // Paragraph is a text of one or more lines.
 type Paragraph []string
@@ -169,29 +166,8 @@ type Group struct {
 	Blocks []Block
 }
 
-// Kind implements Block.
-func (Paragraph) Kind() string { return "paragraph" }
-
-// Kind implements Block.
-func (List) Kind() string { return "list" }
-
-// Kind implements Block.
-func (Facts) Kind() string { return "facts" }
-
-// Kind implements Block.
-func (*Table) Kind() string { return "table" }
-
-// Kind implements Block.
-func (Plot) Kind() string { return "plot" }
-
-// Kind implements Block.
-func (Panels) Kind() string { return "panels" }
-
-// Kind implements Block.
-func (Preformatted) Kind() string { return "preformatted" }
-
-// Kind implements Block.
-func (Group) Kind() string { return "group" }
+// Kind returns the name of a block's type in lowercase: "paragraph".
+func Kind(b Block) string { return strings.ToLower(reflect.Indirect(reflect.ValueOf(b)).Type().Name()) }
 
 func (b Paragraph) empty() bool    { return len(b) == 0 || len(b) == 1 && b[0] == "" }
 func (b List) empty() bool         { return len(b) == 0 }

@@ -87,19 +87,19 @@ func (t *textWriter) blocks(blocks []Block) {
 func (t *textWriter) block(b Block) {
 	switch b := b.(type) {
 	case Paragraph:
-		t.begin(b.Kind())
+		t.begin(Kind(b))
 		for _, text := range b {
 			t.line(printable.Text(text))
 		}
 	case List:
-		t.begin(b.Kind())
+		t.begin(Kind(b))
 		for _, item := range b {
 			t.line("  " + printable.Text(item))
 		}
 	case Facts:
 		t.facts(b)
 	case *Table:
-		t.begin(b.Kind())
+		t.begin(Kind(b))
 		fmt.Fprintln(&t.out, b.cleaned(printable.Text).fit(t.columns))
 	case Plot:
 		if b.Drawing != nil {
@@ -116,7 +116,7 @@ func (t *textWriter) block(b Block) {
 
 func (t *textWriter) facts(b Facts) {
 	indent, width := "", 23
-	t.begin(b.Kind())
+	t.begin(Kind(b))
 	if b.Listed {
 		indent, width = "  ", 16
 	}

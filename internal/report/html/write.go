@@ -31,6 +31,7 @@ var (
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"print": visible,
+	"kind":  doc.Kind,
 	// signed is like print, for texts of numbers: those below 0 have minus signs.
 	"signed": func(text string) string { return number.Minus(visible(text)) },
 	"add":    func(a, b int) int { return a + b },

@@ -144,7 +144,6 @@ func Passed(t testing.TB) *benchmark.Round { return Two(t, 0.99, 0.01) }
 // Failed returns a round that failed.
 func Failed(t testing.TB) *benchmark.Round { return Two(t, 1.15, 0.02) }
 
-// Inconclusive is described at Passed.
 // Inconclusive returns a round that can't tell yet.
 func Inconclusive(t testing.TB) *benchmark.Round { return Two(t, 1.03, 0.05) }
 
