@@ -58,7 +58,7 @@ func healthServer(ctx context.Context, address string, ready func() error) (*man
 
 // metricsServer returns the server of the metrics.
 func metricsServer(ctx context.Context, config *rest.Config, client *http.Client, o *options) (*manager.Server, error) {
-	var handler http.Handler = promhttp.HandlerFor(crmetrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapes})
+	handler := promhttp.HandlerFor(crmetrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapes})
 	var secure *tls.Config
 	if o.secureMetrics {
 		config = rest.CopyConfig(config)
