@@ -85,7 +85,7 @@ func Pack(v any) ([]byte, error) {
 func DecodeFull(data []byte) (*result.Result, error) { return decode(data, &fullBounds) }
 
 // Decode is the inverse of Encode, but for what Encode has omitted. It rejects other schema versions
-// than its own, and JSON that is longer, deeper nested or has more elements than any result.
+// than its own, and JSON that is longer, deeper nested or takes more memory than any result.
 func Decode(data []byte) (*result.Result, error) { return decode(data, &configMapBounds) }
 
 func decode(data []byte, b *bounds) (*result.Result, error) {
@@ -93,7 +93,7 @@ func decode(data []byte, b *bounds) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.check(plain); err != nil {
+	if err := b.check(plain, result.Result{}); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	var schema struct {

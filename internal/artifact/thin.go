@@ -9,7 +9,7 @@ import (
 
 const (
 	// maxSeriesElements bounds the objects of the series: its points, and what is in each. It keeps
-	// them below maxElements, and has more points than ever fit.
+	// them below maxMemory, and has more points than ever fit.
 	maxSeriesElements = 40_000
 	// minPoints is the number of points of the series that are always kept, if it has as many.
 	minPoints = 60

@@ -18,8 +18,6 @@ const (
 	SchemaVersion = 1
 	// ArtifactKey is the key of a ConfigMap's binaryData under which a round is kept.
 	ArtifactKey = "round.json.gz"
-	// maxElements bounds the objects and arrays of an encoded round: a run has four.
-	maxElements = 200_000
 )
 
 // Round is everything about a round that has ended, as it is stored.
@@ -135,7 +133,7 @@ func DecodeRound(data []byte) (*Round, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode round: %w", err)
 	}
-	if err := artifact.CheckNesting(plain, maxElements); err != nil {
+	if err := artifact.CheckSize(plain, Round{}); err != nil {
 		return nil, fmt.Errorf("decode round: %w", err)
 	}
 	var schema struct {

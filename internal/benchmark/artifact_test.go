@@ -173,7 +173,7 @@ func TestArtifactRefused(t *testing.T) {
 		`{"schemaVersion": 1, "cells": [{"index": 0}], "estimates": [{"cell": 1}]}`:                                "decode round: there is no cell 1",
 		`{"schemaVersion": 1, "cells": [{"index": 0}], "capacities": [{"cell": 7}]}`:                               "decode round: there is no cell 7",
 		`{"schemaVersion": 1, "trend": {"rounds": [{"number": 1}], "series": [{"cell": "a", "medians": [1, 2]}]}}`: "decode round: trend of a: 2 medians of 1 rounds",
-		`{"schemaVersion": 1, "runs": [` + strings.Repeat("{},", 200_000) + `{}]}`:                                 "decode round: more than 200000 objects and arrays",
+		`{"schemaVersion": 1, "runs": [` + strings.Repeat("{},", 200_000) + `{}]}`:                                 "decode round: its values would take more than 64 MiB of memory",
 		`{"schemaVersion": 1, "cells": [` + strings.Repeat(`{"index":0},`, 256) + `{}]}`:                           "decode round: 257 cells, must be at most 256",
 		`{"schemaVersion": 1, "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`:                     "decode round: more than 32 levels of nesting",
 	} {

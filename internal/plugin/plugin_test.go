@@ -300,12 +300,17 @@ func TestReport(t *testing.T) {
 	start(t, server, "report", "tomcat", "-o", "svg=levels").wantEnd(t, exit.Failed, `has nothing for the picture "levels"`)
 	start(t, server, "report", "tomcat", "-o", "yaml").wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|series], hgrm`)
 	start(t, server, "report", "other").wantEnd(t, exit.Unknown, `BenchmarkRun "other" not found`)
-	server.SetConfigMap(stored(t, "uid-2"))
-	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "the result of another run")
-	server.SetConfigMap(stored(t, "uid-1"))
-	finished.Status.Artifact.SHA256 = strings.Repeat("0", 64)
+	foreign := stored(t, "uid-2")
+	server.SetConfigMap(foreign)
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "holds another result than that of the run: its SHA-256")
+	finished.Status.Artifact.SHA256 = artifact.Identify(foreign.BinaryData[artifact.Key]).SHA256
 	server.SetRun(finished)
-	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "holds another result than the run's")
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "the result of another run")
+	// What isn't the announced bytes isn't decoded.
+	replaced := stored(t, "uid-1")
+	replaced.BinaryData[artifact.Key] = []byte("no gzip")
+	server.SetConfigMap(replaced)
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, "holds another result than that of the run: its SHA-256")
 	empty := stored(t, "uid-1")
 	empty.BinaryData = nil
 	server.SetConfigMap(empty)

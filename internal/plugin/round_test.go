@@ -114,12 +114,14 @@ func TestReportOfABenchmark(t *testing.T) {
 	server.SetBenchmark(b)
 	first.Name = "another"
 	server.SetConfigMap(first)
+	b.Status.Round.Artifact.SHA256 = artifact.Identify(first.BinaryData[benchmark.ArtifactKey]).SHA256
+	server.SetBenchmark(b)
 	start(t, server, report...).wantEnd(t, exit.Success, `ConfigMap "another" holds round 1 of Benchmark default/connectors, not round 2`, "metrics of cells and runs are missing")
 	second.Name = "another"
 	b.Status.Round.Artifact.SHA256 = "0"
 	server.SetBenchmark(b)
 	server.SetConfigMap(second)
-	start(t, server, report...).wantEnd(t, exit.Success, `ConfigMap "another" holds another round than the Benchmark's: its SHA-256`)
+	start(t, server, report...).wantEnd(t, exit.Success, `ConfigMap "another" holds another result than that of the round: its SHA-256`)
 }
 
 // TestReportFromTheStatus has what a status can have and an artifact can't.

@@ -29,37 +29,23 @@ func lost(format string, args ...any) error {
 // Result returns the result in the artifact of a run. run.Status.Artifact must be
 // set. The error is a LostError if the artifact is missing or isn't the run's.
 func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
-	stored, err := c.stored(ctx, run.Status.Artifact, BenchmarkRun, run.Name)
+	data, err := c.stored(ctx, run.Status.Artifact, BenchmarkRun, run.Name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := artifact.Decode(stored.data)
+	r, err := artifact.Decode(data)
 	if err != nil {
-		return nil, lost("ConfigMap %q: %v", stored.name, err)
+		return nil, lost("ConfigMap %q: %v", run.Status.Artifact.ConfigMap.Name, err)
 	}
 	if r.Run.UID != string(run.UID) {
-		return nil, lost("ConfigMap %q holds the result of another run (UID %s, not %s)", stored.name, r.Run.UID, run.UID)
+		return nil, lost("ConfigMap %q holds the result of another run (UID %s, not %s)", run.Status.Artifact.ConfigMap.Name, r.Run.UID, run.UID)
 	}
-	return r, stored.check("result than the run's")
+	return r, nil
 }
 
-// storedArtifact is an artifact as it is in a ConfigMap.
-type storedArtifact struct {
-	name      string
-	data      []byte
-	announced string // its SHA-256 in the status
-}
-
-// check returns an error if the artifact isn't what the status announces.
-func (s *storedArtifact) check(what string) error {
-	if sum := artifact.Identify(s.data).SHA256; sum != s.announced {
-		return lost("ConfigMap %q holds another %s: its SHA-256 is %s, not %s", s.name, what, sum, s.announced)
-	}
-	return nil
-}
-
-// stored reads the artifact that the status of an object refers to.
-func (c *Cluster) stored(ctx context.Context, reference *v1alpha1.ArtifactReference, kind *Kind, name string) (*storedArtifact, error) {
+// stored reads the artifact that the status of an object refers to. One that isn't what the status announces, by its SHA-256, is a LostError:
+// whoever may write ConfigMaps can replace it, and nobody should decode what they wrote.
+func (c *Cluster) stored(ctx context.Context, reference *v1alpha1.ArtifactReference, kind *Kind, name string) ([]byte, error) {
 	if reference.ConfigMap == nil {
 		return nil, lost("the result is kept in a place that this version of the plugin doesn't know")
 	}
@@ -76,7 +62,10 @@ func (c *Cluster) stored(ctx context.Context, reference *v1alpha1.ArtifactRefere
 	if !has {
 		return nil, lost("ConfigMap %q is not the result of a %s: key %q not found", key.Name, kind.noun, reference.ConfigMap.Key)
 	}
-	return &storedArtifact{name: key.Name, data: data, announced: reference.SHA256}, nil
+	if sum := artifact.Identify(data).SHA256; sum != reference.SHA256 {
+		return nil, lost("ConfigMap %q holds another result than that of the %s: its SHA-256 is %s, not %s", key.Name, kind.noun, sum, reference.SHA256)
+	}
+	return data, nil
 }
 
 // NoResult returns the reason why a run has no result, as text that follows the words "the run

@@ -70,16 +70,16 @@ func (c *Cluster) Round(ctx context.Context, b *v1alpha1.Benchmark, reference *v
 		}
 		return nil, lost("round %d (%s) of Benchmark %q has no artifact; these rounds have one: %s", reference.Number, reference.Verdict, b.Name, strings.Join(others, ", "))
 	}
-	stored, err := c.stored(ctx, reference.Artifact, Benchmark, b.Name)
+	data, err := c.stored(ctx, reference.Artifact, Benchmark, b.Name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := benchmark.DecodeRound(stored.data)
+	r, err := benchmark.DecodeRound(data)
 	if err != nil {
-		return nil, lost("ConfigMap %q: %v", stored.name, err)
+		return nil, lost("ConfigMap %q: %v", reference.Artifact.ConfigMap.Name, err)
 	}
 	if r.Namespace != b.Namespace || r.Benchmark != b.Name || r.Number != reference.Number {
-		return nil, lost("ConfigMap %q holds round %d of Benchmark %s/%s, not round %d of %s/%s", stored.name, r.Number, r.Namespace, r.Benchmark, reference.Number, b.Namespace, b.Name)
+		return nil, lost("ConfigMap %q holds round %d of Benchmark %s/%s, not round %d of %s/%s", reference.Artifact.ConfigMap.Name, r.Number, r.Namespace, r.Benchmark, reference.Number, b.Namespace, b.Name)
 	}
-	return r, stored.check("round than the Benchmark's")
+	return r, nil
 }
