@@ -154,6 +154,38 @@ func TestDoctorFindings(t *testing.T) {
 			start(t, server, "doctor").wantEnd(t, test.code, test.want)
 		})
 	}
+	// Another's Deployment with the label and the arguments of the operator, first in the list.
+	released := func() *metav1.PartialObjectMetadata {
+		c := crd("1.2.3")
+		c.Annotations = map[string]string{"meta.helm.sh/release-namespace": "assay-system"}
+		return c
+	}
+	impostor := func(arguments ...string) *appsv1.DeploymentList {
+		d := deployment(2, arguments...)
+		d.Items[1].Namespace = "tenant"
+		return d
+	}
+	both := impostor()
+	both.Items = append(both.Items, deployment(2).Items[1])
+	for name, test := range map[string]struct {
+		answer *appsv1.DeploymentList
+		want   string
+		code   int
+	}{
+		"beside the operator": {both, "ok      operator: Deployment assay-system/a has 2 ready pods.", 0},
+		"alone":               {impostor(), "warn    operator: Deployment tenant/a says by its label and arguments that it is the operator. The CRDs are of a release in namespace assay-system.", exit.Failed},
+		"a path as a name":    {impostor("--leader-elect-lease-name=../../../../../api/v1/namespaces/x/secrets/y"), "fail    operator: No Deployment", exit.Failed},
+		"a path as a host":    {impostor("--session-address=a/b.c:1"), "fail    operator: No Deployment", exit.Failed},
+		"a selector as one":   {impostor("--session-address=a,x=y.c:1"), "fail    operator: No Deployment", exit.Failed},
+	} {
+		t.Run("impostor "+name, func(t *testing.T) {
+			server := healthyCluster(t)
+			server.Answer(crdPath+"benchmarkruns.assay.dev", released())
+			server.Answer(deploymentsPath, test.answer)
+			start(t, server, "doctor").wantEnd(t, test.code, test.want)
+		})
+	}
+	start(t, healthyCluster(t), "doctor", "--namespace", "../x").wantEnd(t, exit.Unknown, `"../x" is not the name of a namespace`)
 	issued := healthyCluster(t)
 	issued.Answer(deploymentsPath, deployment(2, "--session-certificate-source=Secret"))
 	issued.Answer("/apis/cert-manager.io", nil)

@@ -118,7 +118,7 @@ func TestReportScriptFiles(t *testing.T) {
 	setMeasured(t, server)
 	directory := filepath.Join(t.TempDir(), "files")
 	start(t, server, "report", "tomcat", "-o", "script").wantEnd(t, exit.Unknown, "")
-	for range 2 { // the second replaces the files of the first
+	for range 2 { // the second finds the files of the first
 		start(t, server, "report", "tomcat", "-o", "script", "--directory", directory).wantEnd(t, exit.Success,
 			filepath.Join(directory, "out/a.json")+"\n", "stdout\n", "large (1073741824 bytes) was not kept")
 	}
@@ -126,6 +126,18 @@ func TestReportScriptFiles(t *testing.T) {
 		if data, err := os.ReadFile(filepath.Join(directory, name)); err != nil || string(data) != want {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
+	}
+	// Files of somebody else stay, and nothing is written beside them.
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "stdout"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, server, "report", "tomcat", "-o", "script", "--directory", other).wantEnd(t, exit.Unknown, filepath.Join(other, "stdout")+" exists with another content, so that nothing was written")
+	if data, err := os.ReadFile(filepath.Join(other, "stdout")); err != nil || string(data) != "mine" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if left, err := os.ReadDir(other); err != nil || len(left) != 1 {
+		t.Errorf("written beside another's file: %v, %v", left, err)
 	}
 	outside := t.TempDir()
 	if err := os.RemoveAll(filepath.Join(directory, "out")); err != nil {

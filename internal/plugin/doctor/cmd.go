@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -103,6 +104,9 @@ func newExamination(flags *genericclioptions.ConfigFlags, version string) (*exam
 	}
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = codecs.WithoutConversion()
+	if problems := validation.ValidateNamespaceName(namespace, false); len(problems) > 0 {
+		return nil, exit.Errorf(exit.Unknown, "%q is not the name of a namespace: %s", namespace, strings.Join(problems, "; "))
+	}
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("create API client: %w", err)

@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -59,6 +62,7 @@ func (e *examination) definition(ctx context.Context, plural string) (Check, err
 	default:
 		return Check{}, cluster.Explain(err)
 	}
+	e.home = cmp.Or(e.home, crd.Annotations["meta.helm.sh/release-namespace"])
 	installed, own := strings.TrimPrefix(crd.Labels["app.kubernetes.io/version"], "v"), strings.TrimPrefix(e.version, "v")
 	switch {
 	case installed == "":
@@ -88,23 +92,33 @@ func (e *examination) manager(ctx context.Context) Check {
 	if len(found) == 0 {
 		return Check{name, Fail, "No Deployment of it was found.", install}
 	}
-	e.operator = found[0]
-	for _, o := range found {
-		if o.serves(e.namespace) {
-			e.operator = o
-		}
-	}
+	e.operator = slices.MaxFunc(found, func(a, b *operator) int { return cmp.Compare(e.credible(a), e.credible(b)) })
 	d := e.operator.deployment
 	where := fmt.Sprintf("Deployment %s/%s", d.Namespace, d.Name)
 	switch {
 	case !e.operator.serves(e.namespace):
 		return Check{name, Fail, fmt.Sprintf("%s doesn't serve the namespace %s.", where, e.namespace), "Add the namespace to the chart's value namespaces."}
+	case e.home != "" && d.Namespace != e.home:
+		return Check{name, Warn, fmt.Sprintf("%s says by its label and arguments that it is the operator. The CRDs are of a release in namespace %s.", where, e.home),
+			"Check that an administrator installed it: whoever may create Deployments in a namespace can set both."}
 	case d.Status.ReadyReplicas == 0:
 		return Check{name, Fail, where + " has no ready pod.", fmt.Sprintf("Look at kubectl -n %s describe pods, and at their logs.", d.Namespace)}
 	case d.Status.ReadyReplicas < ptr.Deref(d.Spec.Replicas, 1):
 		return Check{name, Warn, fmt.Sprintf("%s has %d of %d pods ready.", where, d.Status.ReadyReplicas, ptr.Deref(d.Spec.Replicas, 1)), ""}
 	}
 	return Check{name, OK, fmt.Sprintf("%s has %d ready pods.", where, d.Status.ReadyReplicas), ""}
+}
+
+// credible orders the Deployments that say of themselves that they are the operator: those that serve the namespace are before others, and among them the
+// one of the release that the CRDs belong to. Anybody's Deployment can have the label and the arguments.
+func (e *examination) credible(o *operator) (order int) {
+	if o.deployment.Namespace == e.home {
+		order++
+	}
+	if o.serves(e.namespace) {
+		order += 2
+	}
+	return order
 }
 
 // operatorOf returns the installation that a Deployment is, or nil if it is another program's.
@@ -119,10 +133,12 @@ func operatorOf(d *appsv1.Deployment) *operator {
 		if err != nil || arguments["load-image"] == "" {
 			continue
 		}
-		o := &operator{deployment: d, lease: "assay-manager", issued: arguments["session-certificate-source"] == "Secret"}
+		o := &operator{
+			deployment: d, lease: cmp.Or(arguments["leader-elect-lease-name"], "assay-manager"), issued: arguments["session-certificate-source"] == "Secret",
+		}
 		o.service, _, _ = strings.Cut(host, ".")
-		if lease := arguments["leader-elect-lease-name"]; lease != "" {
-			o.lease = lease
+		if len(validation.NameIsDNSSubdomain(o.lease, false)) > 0 || len(validation.NameIsDNS1035Label(o.service, false)) > 0 {
+			continue // they are parts of paths
 		}
 		return o
 	}
@@ -171,13 +187,13 @@ func (e *examination) sessions(ctx context.Context) Check {
 		return Check{name, Unknown, "It is looked for where the operator is, which wasn't found.", ""}
 	}
 	namespace := e.operator.deployment.Namespace
-	var slices discoveryv1.EndpointSliceList
-	if err := e.get(ctx, "/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices", discoveryv1.LabelServiceName+"="+e.operator.service, &slices); err != nil {
+	var list discoveryv1.EndpointSliceList
+	if err := e.get(ctx, "/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices", discoveryv1.LabelServiceName+"="+e.operator.service, &list); err != nil {
 		return unreadable(name, "EndpointSlices", "list endpointslices.discovery.k8s.io in namespace "+namespace, err)
 	}
 	addresses := 0
-	for i := range slices.Items {
-		for _, endpoint := range slices.Items[i].Endpoints {
+	for i := range list.Items {
+		for _, endpoint := range list.Items[i].Endpoints {
 			addresses += len(endpoint.Addresses)
 		}
 	}

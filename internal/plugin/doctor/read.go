@@ -24,6 +24,8 @@ type examination struct {
 	version string
 	now     func() time.Time
 
+	// home is the namespace of the release that the CRDs belong to, empty if they don't say. Only administrators can write it.
+	home string
 	// operator is the installation that was found, or nil.
 	operator *operator
 	nodes    []node

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,8 +31,8 @@ func checkDirectory(directory string, kind *cluster.Kind, format string) error {
 }
 
 // writeScriptFiles writes the files that handleSummary() of a script returned into a directory, which it creates if there is
-// none, and prints their paths. It replaces files of an earlier report. Nothing is written outside of the directory, also
-// if that contains symbolic links.
+// none, and prints their paths. It replaces nothing: if a file is there with another content, none is written. Nothing is written outside of the
+// directory, also if that contains symbolic links.
 func writeScriptFiles(directory string, r *result.Result, out io.Writer) error {
 	if r.Script == nil || r.Script.Summary == nil {
 		return exit.Errorf(exit.Failed, "the run has no files of handleSummary(): its load is not a k6 script that defines it")
@@ -46,6 +49,18 @@ func writeScriptFiles(directory string, r *result.Result, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // only a handle of the directory
+	for i := range s.Files {
+		f := &s.Files[i]
+		there, err := root.ReadFile(filepath.FromSlash(result.SummaryName(f.Name)))
+		switch {
+		case f.Omitted != "" || errors.Is(err, fs.ErrNotExist) || err == nil && bytes.Equal(there, f.Content):
+		case err != nil:
+			return err
+		default:
+			return exit.Errorf(exit.Unknown, "%s exists with another content, so that nothing was written: use another --directory, or delete the file",
+				filepath.Join(directory, result.SummaryName(f.Name)))
+		}
+	}
 	for i := range s.Files {
 		f := &s.Files[i]
 		name := result.SummaryName(f.Name) // the artifact may be another program's
