@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 )
 
 // accept answers the annotation that asks to accept a round as the baseline of later ones.
 func (r *Reconciler) accept(ctx context.Context, b *v1alpha1.Benchmark, now time.Time) error {
-	request := benchmark.AcceptanceRequest(b)
+	request := lifecycle.AcceptanceRequest(b)
 	if request == "" {
 		return nil
 	}
-	candidate, refusal := benchmark.Acceptable(b)
+	candidate, refusal := lifecycle.Acceptable(b)
 	if refusal == "" {
-		refusal = benchmark.RequestMismatch(candidate, request)
+		refusal = lifecycle.RequestMismatch(candidate, request)
 	}
 	if refusal == "" {
 		round, err := r.storedRound(ctx, b.Namespace, candidate)
@@ -34,9 +34,9 @@ func (r *Reconciler) accept(ctx context.Context, b *v1alpha1.Benchmark, now time
 		}
 	}
 	if refusal != "" {
-		benchmark.Refuse(b, request, refusal, now)
+		lifecycle.Refuse(b, request, refusal, now)
 	} else {
-		benchmark.Accept(b, request, candidate, now)
+		lifecycle.Accept(b, request, candidate, now)
 	}
 	return nil
 }

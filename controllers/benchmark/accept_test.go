@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/session/manager"
 )
 
@@ -139,16 +140,16 @@ func TestARefusedRequestIsMadeAgain(t *testing.T) {
 		}
 	}
 	first := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	b.annotate(v1alpha1.AnnotationAcceptRound, benchmark.NewAcceptanceRequest(2, first))
+	b.annotate(v1alpha1.AnnotationAcceptRound, lifecycle.NewAcceptanceRequest(2, first))
 	answers(1, v1alpha1.AcceptanceRefused)
-	b.annotate(v1alpha1.AnnotationAcceptRound, benchmark.NewAcceptanceRequest(2, first.Add(time.Second)))
+	b.annotate(v1alpha1.AnnotationAcceptRound, lifecycle.NewAcceptanceRequest(2, first.Add(time.Second)))
 	answers(1, v1alpha1.AcceptanceRefused)
 	b.annotate(v1alpha1.AnnotationRunRound, "the second")
 	b.round(10_000)
 	answers(0, v1alpha1.AcceptanceRefused)
 
 	// The same value: nothing, until it was removed.
-	again := benchmark.NewAcceptanceRequest(2, first.Add(time.Second))
+	again := lifecycle.NewAcceptanceRequest(2, first.Add(time.Second))
 	b.annotate(v1alpha1.AnnotationAcceptRound, again)
 	answers(0, v1alpha1.AcceptanceRefused)
 	b.update(func(b *v1alpha1.Benchmark) { delete(b.Annotations, v1alpha1.AnnotationAcceptRound) })

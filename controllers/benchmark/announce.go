@@ -5,12 +5,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 )
 
 // announce reports by events and metrics how the state of a Benchmark changed, once it is written.
 func (r *Reconciler) announce(before, after *v1alpha1.Benchmark) {
-	was, is := benchmark.Succeeded(before), benchmark.Succeeded(after)
+	was, is := lifecycle.Succeeded(before), lifecycle.Succeeded(after)
 	if was.Reason != is.Reason {
 		kind := corev1.EventTypeNormal
 		if is.Status == metav1.ConditionFalse {
@@ -26,7 +26,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.Benchmark) {
 		r.Events.Eventf(after, nil, kind, reason, "Accept", "%s", a.Message)
 	}
 	// The next round may have begun in the same step.
-	if benchmark.IsActive(before) && (!benchmark.IsActive(after) || after.Status.Round.Number != before.Status.Round.Number) {
+	if lifecycle.IsActive(before) && (!lifecycle.IsActive(after) || after.Status.Round.Number != before.Status.Round.Number) {
 		r.Metrics.RoundFinished(after.Status.Verdict)
 	}
 }

@@ -22,7 +22,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -90,7 +90,7 @@ func (c indexed) List(ctx context.Context, list client.ObjectList, options ...cl
 	all := runs.Items
 	runs.Items = nil
 	for i := range all {
-		if reference := benchmark.OwnerOf(&all[i]); reference != nil && string(reference.UID) == owner {
+		if reference := objects.OwnerOf(&all[i]); reference != nil && string(reference.UID) == owner {
 			runs.Items = append(runs.Items, all[i])
 		}
 	}

@@ -15,39 +15,44 @@ import (
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
+	"github.com/assay-dev/assay/internal/benchmark/trend"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 )
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;create;delete
 
 // conclude ends the round under way: it stores all its figures, and then has the status say what they mean. The
 // same runs give the same artifact, so that a manager that is killed in between finds its own.
-func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *benchmark.Planner, runs []benchmark.Run, end *benchmark.End, now time.Time) error {
+func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *plan.Planner, runs []benchmark.Run, end *verdict.End, now time.Time) error {
 	round := b.Status.Round
-	whole := &benchmark.Round{
-		Namespace: b.Namespace, Benchmark: b.Name, Number: round.Number, Trigger: round.Trigger, Seed: *round.Seed, Hash: round.Hash, Spec: benchmark.Measured(&b.Spec),
+	full := &benchmark.Round{
+		Namespace: b.Namespace, Benchmark: b.Name, Number: round.Number, Trigger: round.Trigger, Seed: *round.Seed, Hash: round.Hash, Spec: lifecycle.Measured(&b.Spec),
 		Started: round.StartTime.UTC(), Ended: lastEnd(runs, round.StartTime.UTC()), Cells: p.Cells, Runs: runs, ForeignRuns: int(ptr.Deref(round.ForeignRuns, 0)),
 		Evaluation: end.Evaluation, Capacities: p.Capacities(runs), Verdict: end.Verdict, Reason: end.Reason, Message: end.Message,
 	}
 	if c := b.Spec.Comparison; c != nil && c.Baseline.LastPassed != nil {
-		whole.Baseline = b.Status.LastPassed
+		full.Baseline = b.Status.LastPassed
 	}
 	previous, err := r.lastTrend(ctx, b)
 	if err != nil {
 		return err
 	}
-	whole.Trend = benchmark.NextTrend(previous, whole)
-	encoded, err := whole.Encode(artifact.ConfigMapLimit)
+	full.Trend = trend.Next(previous, full)
+	encoded, err := full.Encode(artifact.ConfigMapLimit)
 	if err != nil {
-		end = &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonArtifactNotStored, Message: fmt.Sprintf("The round can't be stored: %s.", err)}
+		end = &verdict.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonArtifactNotStored, Message: fmt.Sprintf("The round can't be stored: %s.", err)}
 	} else if round.Artifact, err = r.store(ctx, b, encoded); rejected(err) {
-		end = &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonArtifactNotStored, Message: fmt.Sprintf("The round can't be stored: %s.", err)}
+		end = &verdict.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonArtifactNotStored, Message: fmt.Sprintf("The round can't be stored: %s.", err)}
 	} else if err != nil {
 		return err
 	}
-	round.Effects = benchmark.EffectStatuses(p.Cells, end.Evaluation.Effects)
-	round.Capacities = benchmark.CapacityStatuses(p.Cells, whole.Capacities)
-	b.Status.Trend = benchmark.LevelChanges(whole.Trend)
-	benchmark.Complete(b, end, now)
+	round.Effects = lifecycle.Effects(p.Cells, end.Evaluation.Effects)
+	round.Capacities = lifecycle.Capacities(p.Cells, full.Capacities)
+	b.Status.Trend = lifecycle.LevelChanges(full.Trend)
+	lifecycle.Complete(b, end, now)
 	r.forget(client.ObjectKeyFromObject(b))
 	return nil
 }
@@ -64,7 +69,7 @@ func lastEnd(runs []benchmark.Run, end time.Time) time.Time {
 
 // store creates the artifact of the round under way.
 func (r *Reconciler) store(ctx context.Context, b *v1alpha1.Benchmark, encoded []byte) (*v1alpha1.ArtifactReference, error) {
-	obj := benchmark.NewArtifact(b, encoded)
+	obj := objects.NewArtifact(b, encoded)
 	identity := artifact.Identify(encoded)
 	reference := &v1alpha1.ArtifactReference{
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: obj.Name, Key: benchmark.ArtifactKey}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,

@@ -16,7 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
+	"github.com/assay-dev/assay/internal/benchmark/schedule"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarks,verbs=list;watch
@@ -41,13 +47,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("get the Benchmark: %w", err)
 	}
 	before := b.DeepCopy()
-	benchmark.ClearRetry(b)
+	lifecycle.ClearRetry(b)
 	wait, err := r.step(ctx, b)
 	switch {
 	case err == nil:
 		b.Status.ObservedGeneration = ptr.To(b.Generation)
 	case !apierrors.IsConflict(err):
-		benchmark.Retry(b, err)
+		lifecycle.Retry(b, err)
 	}
 	if written := r.writeStatus(ctx, before, b); apierrors.IsConflict(written) {
 		return ctrl.Result{RequeueAfter: conflictRetryDelay}, nil
@@ -73,81 +79,81 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, b *v1alpha1.Benchm
 // the next step, or zero if an event will cause it.
 func (r *Reconciler) step(ctx context.Context, b *v1alpha1.Benchmark) (time.Duration, error) {
 	now := r.Clock.Now()
-	hash, err := benchmark.Hash(&b.Spec)
+	hash, err := lifecycle.Hash(&b.Spec)
 	if err != nil {
 		return 0, err
 	}
-	if why := benchmark.Cancelled(b, hash); why != "" {
+	if why := lifecycle.Cancelled(b, hash); why != "" {
 		if err := r.cancel(ctx, b); err != nil {
 			return 0, err
 		}
-		benchmark.Complete(b, &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonCancelled, Message: why}, now)
+		lifecycle.Complete(b, &verdict.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonCancelled, Message: why}, now)
 	}
 	if err := r.accept(ctx, b, now); err != nil {
 		return 0, err
 	}
-	cells, wait, err := r.plan(b, now)
-	if err != nil && (cells == nil || !benchmark.IsActive(b)) { // the spec's; a round goes on without a valid schedule
-		benchmark.Reject(b, hash, err.Error(), now)
+	all, due, err := r.plan(b, now)
+	if err != nil && (all == nil || !lifecycle.IsActive(b)) { // the spec's; a round goes on without a valid schedule
+		lifecycle.Reject(b, hash, err.Error(), now)
 		return 0, nil
 	}
 	if err == nil {
-		benchmark.Restore(b, now)
+		lifecycle.Restore(b, now)
 	}
-	if trigger := benchmark.Trigger(b, hash, wait.due); trigger != "" {
-		benchmark.Begin(b, trigger, hash, len(cells), rand.Int64(), now)
+	if trigger := lifecycle.Trigger(b, hash, due); trigger != "" {
+		lifecycle.Begin(b, trigger, hash, len(all), rand.Int64(), now)
 		return time.Millisecond, nil // the seed is written before the first run is made
 	}
-	if !benchmark.IsActive(b) {
+	if !lifecycle.IsActive(b) {
 		r.forget(client.ObjectKeyFromObject(b))
-		benchmark.Idle(b, now)
-		return wait.next, r.expire(ctx, b)
+		lifecycle.Idle(b, now)
+		return untilNext(due, now), r.expire(ctx, b)
 	}
-	return r.advance(ctx, b, cells, now)
+	return r.advance(ctx, b, all, now)
 }
 
-// schedule holds the due times of a Benchmark's schedule, and the time until the next.
-type schedule struct {
-	due  benchmark.Due
-	next time.Duration
+// untilNext returns the time until a schedule's next time, or zero without a schedule.
+func untilNext(due schedule.Due, now time.Time) time.Duration {
+	if due.Next.IsZero() {
+		return 0
+	}
+	return max(due.Next.Sub(now), time.Millisecond)
 }
 
 // plan returns the cells, and what the schedule asks for. Its errors are the spec's.
-func (r *Reconciler) plan(b *v1alpha1.Benchmark, now time.Time) ([]benchmark.Cell, schedule, error) {
-	cells, err := benchmark.Cells(&b.Spec)
+func (r *Reconciler) plan(b *v1alpha1.Benchmark, now time.Time) ([]cells.Cell, schedule.Due, error) {
+	all, err := cells.Of(&b.Spec)
 	if err == nil {
-		err = benchmark.CheckSize(&b.Spec)
+		err = lifecycle.CheckSize(&b.Spec)
 	}
 	if err == nil {
-		err = benchmark.CheckRepetitions(&b.Spec, cells)
+		err = inference.CheckRepetitions(&b.Spec, all)
 	}
-	var s schedule
 	if b.Spec.Schedule == nil || err != nil {
 		b.Status.NextScheduleTime = nil
-		return cells, s, err
+		return all, schedule.Due{}, err
 	}
-	times, err := benchmark.ParseSchedule(b.Spec.Schedule)
+	times, err := schedule.Parse(b.Spec.Schedule)
 	if err != nil {
-		return cells, s, err
+		return all, schedule.Due{}, err
 	}
 	after := b.CreationTimestamp.Time
 	if last := b.Status.LastScheduleTime; last != nil {
 		after = last.Time
 	}
-	s.due = times.Due(after, now)
-	if !s.due.Last.IsZero() && !benchmark.IsSuspended(b) {
-		b.Status.LastScheduleTime = ptr.To(metav1.NewTime(s.due.Last))
+	due := times.Due(after, now)
+	if !due.Last.IsZero() && !lifecycle.IsSuspended(b) {
+		b.Status.LastScheduleTime = ptr.To(metav1.NewTime(due.Last))
 	}
-	b.Status.NextScheduleTime = ptr.To(metav1.NewTime(s.due.Next))
-	s.next = max(s.due.Next.Sub(now), time.Millisecond)
-	return cells, s, nil
+	b.Status.NextScheduleTime = ptr.To(metav1.NewTime(due.Next))
+	return all, due, nil
 }
 
 // advance takes the round under way one step further.
-func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, cells []benchmark.Cell, now time.Time) (time.Duration, error) {
+func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, all []cells.Cell, now time.Time) (time.Duration, error) {
 	known := r.of(b)
-	planner := &benchmark.Planner{
-		Benchmark: b.Name, Spec: &b.Spec, Cells: cells, Number: b.Status.Round.Number, Seed: *b.Status.Round.Seed,
+	planner := &plan.Planner{
+		Design: inference.Design{Spec: &b.Spec, Cells: all}, Benchmark: b.Name, Number: b.Status.Round.Number, Seed: *b.Status.Round.Seed,
 	}
 	if !isChecked(b, known) {
 		objection, err := r.check(ctx, b, known, planner)
@@ -155,7 +161,7 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, cells [
 			return 0, err
 		}
 		if objection != "" {
-			benchmark.Complete(b, &benchmark.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonInvalidSpec, Message: objection}, now)
+			lifecycle.Complete(b, &verdict.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonInvalidSpec, Message: objection}, now)
 			return 0, nil
 		}
 	}
@@ -167,17 +173,17 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, cells [
 		if err := r.cancelOwn(ctx, b, known); err != nil {
 			return 0, err
 		}
-		benchmark.Complete(b, forged, now)
+		lifecycle.Complete(b, forged, now)
 		return 0, nil
 	}
-	if planner.Stored, err = r.baseline(ctx, b, known, cells); err != nil {
+	if planner.Stored, err = r.baseline(ctx, b, known, all); err != nil {
 		return 0, err
 	}
 	step := planner.Next(runs)
 	if err := r.countForeign(ctx, b, lastEnd(runs, b.Status.Round.StartTime.UTC())); err != nil {
 		return 0, err
 	}
-	benchmark.Track(b, planner, runs, step, now)
+	lifecycle.Track(b, planner, runs, step, now)
 	switch {
 	case step.End != nil:
 		return 0, r.conclude(ctx, b, planner, runs, step.End, now)
@@ -190,7 +196,7 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, cells [
 }
 
 // next creates the next run of a round.
-func (r *Reconciler) next(ctx context.Context, b *v1alpha1.Benchmark, p *benchmark.Planner, next *benchmark.NextRun, now time.Time) error {
+func (r *Reconciler) next(ctx context.Context, b *v1alpha1.Benchmark, p *plan.Planner, next *plan.NextRun, now time.Time) error {
 	cell := &p.Cells[next.Cell]
 	spec, err := cell.JSON(&p.Spec.Template.Spec)
 	if next.Trial {
@@ -199,7 +205,7 @@ func (r *Reconciler) next(ctx context.Context, b *v1alpha1.Benchmark, p *benchma
 	if err != nil {
 		return err
 	}
-	run, err := benchmark.NewRun(b, next.RunKey, cell, spec)
+	run, err := objects.NewRun(b, next.RunKey, cell, spec)
 	if err == nil {
 		err = r.create(ctx, b, run)
 	}
@@ -207,11 +213,11 @@ func (r *Reconciler) next(ctx context.Context, b *v1alpha1.Benchmark, p *benchma
 	case err == nil:
 		return nil
 	case rejected(err):
-		end := benchmark.Rejected(next.Name, err.Error())
+		end := verdict.Rejected(next.Name, err.Error())
 		if errors.Is(err, errConflict) {
 			end.Reason = v1alpha1.ReasonNameConflict
 		}
-		benchmark.Complete(b, end, now)
+		lifecycle.Complete(b, end, now)
 		return nil
 	}
 	return fmt.Errorf("create run %s: %w", next.Name, err)

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 )
 
 // compared makes a spec with two numbers of connections, of which the first is the baseline.
@@ -34,7 +34,7 @@ func TestARoundDecides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, compared)
 			n := int64(0)
-			for b.reconcile(); benchmark.IsActive(b.b); b.reconcile() {
+			for b.reconcile(); lifecycle.IsActive(b.b); b.reconcile() {
 				b.measured(func(run *v1alpha1.BenchmarkRun) int64 {
 					n++
 					latency := 10_000 + n%5
@@ -59,7 +59,7 @@ func TestARoundDecides(t *testing.T) {
 func TestAManagerThatIsKilledMakesNoRunTwice(t *testing.T) {
 	b := newBench(t, compared)
 	var made []string
-	for b.reconcile(); benchmark.IsActive(b.b); b.reconcile() {
+	for b.reconcile(); lifecycle.IsActive(b.b); b.reconcile() {
 		b.Reconciler = newReconciler()
 		run := b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 10_000 })
 		if slices.Contains(made, run.Name) {
@@ -79,7 +79,7 @@ func TestEveryCellIsChecked(t *testing.T) {
 		spec.Axes = []v1alpha1.Axis{{Name: "connections", Path: "/load/closed/connections", Values: []apiextensionsv1.JSON{{Raw: []byte("25")}, {Raw: []byte("0")}}}}
 	})
 	b.reconcile()
-	c := benchmark.Succeeded(b.b)
+	c := lifecycle.Succeeded(b.b)
 	if len(b.runs()) != 0 || b.b.Status.Verdict != v1alpha1.BenchmarkError || c.Reason != v1alpha1.ReasonInvalidSpec || c.Status != metav1.ConditionFalse {
 		t.Errorf("%d runs: %+v", len(b.runs()), c)
 	}

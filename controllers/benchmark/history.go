@@ -11,6 +11,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
 )
 
 // cancel deletes the run under way.
@@ -25,7 +27,7 @@ func (r *Reconciler) expire(ctx context.Context, b *v1alpha1.Benchmark) error {
 	if b.Status.Round == nil {
 		return nil
 	}
-	benchmark.Expire(b)
+	lifecycle.Expire(b)
 	kept := func(round int64) bool {
 		return round >= b.Status.Round.Number ||
 			slices.ContainsFunc(b.Status.History, func(r v1alpha1.RoundReference) bool { return r.Number == round })
@@ -40,7 +42,7 @@ func (r *Reconciler) expire(ctx context.Context, b *v1alpha1.Benchmark) error {
 	}
 	for i := range artifacts.Items {
 		obj := &artifacts.Items[i]
-		round, ok := benchmark.RoundOf(obj)
+		round, ok := objects.RoundOf(obj)
 		if ok && metav1.IsControlledBy(obj, b) && !kept(round) {
 			if err := r.delete(ctx, obj); err != nil {
 				return err

@@ -14,6 +14,10 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 )
 
 // plannedKey identifies the runs of a round that have the same spec, but for the load of trials.
@@ -29,12 +33,12 @@ func isChecked(b *v1alpha1.Benchmark, known *round) bool {
 
 // check has the API server check each cell without creating it. It returns its objection to the first that
 // it doesn't accept.
-func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner) (objection string, err error) {
+func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner) (objection string, err error) {
 	for i := range p.Cells {
 		cell := &p.Cells[i]
 		specs := map[benchmark.RunKey][]byte{}
 		key := benchmark.RunKey{Round: p.Number, Cell: i}
-		if specs[key], err = p.PlannedSpec(key); err != nil {
+		if specs[key], err = objects.PlannedSpec(p, key); err != nil {
 			return err.Error(), nil //nolint:nilerr // it is the spec's
 		}
 		if c := p.Spec.Capacity; c != nil {
@@ -53,7 +57,7 @@ func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *ro
 				return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
 			}
 			if key.Number == 0 { // of the trials, that with the load capacity.from
-				if known.planned[plannedKey{i, key.Trial}], err = p.Digest(key, planned); err != nil {
+				if known.planned[plannedKey{i, key.Trial}], err = objects.Digest(p, key, planned); err != nil {
 					return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
 				}
 			}
@@ -66,12 +70,12 @@ func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *ro
 // verify compares a run with what the round creates under its name. It returns the outcome of the round if they differ.
 // Both are then read again first: a new version of the CustomResourceDefinition may have brought defaults
 // that only one of them has, and of the planned one only a digest is kept.
-func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (*benchmark.End, error) {
+func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (*verdict.End, error) {
 	if known.own[run.UID] {
 		return nil, nil
 	}
 	k := plannedKey{key.Cell, key.Trial}
-	digest, err := p.Digest(key, run)
+	digest, err := objects.Digest(p, key, run)
 	if err != nil {
 		return nil, fmt.Errorf("verify run %s: %w", run.Name, err)
 	}
@@ -83,16 +87,16 @@ func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *r
 		return nil, err
 	}
 	var planned *v1alpha1.BenchmarkRun
-	spec, err := p.PlannedSpec(key)
+	spec, err := objects.PlannedSpec(p, key)
 	if err == nil {
 		planned, err = r.dryRun(ctx, b, &p.Cells[key.Cell], key, spec)
 	}
 	if err == nil {
-		known.planned[k], err = p.Digest(key, planned)
+		known.planned[k], err = objects.Digest(p, key, planned)
 	}
 	var difference string
 	if err == nil {
-		difference, err = p.Difference(key, run, planned)
+		difference, err = objects.Difference(p, key, run, planned)
 	}
 	switch {
 	case err != nil:
@@ -101,12 +105,12 @@ func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *r
 		known.own[run.UID] = true
 		return nil, nil
 	}
-	return benchmark.Forged(run.Name, p.Cells[key.Cell].Name, difference), nil
+	return objects.Forged(run.Name, p.Cells[key.Cell].Name, difference), nil
 }
 
 // dryRun returns a run as the API server would store it. If one of its name exists, another name is tried.
-func (r *Reconciler) dryRun(ctx context.Context, b *v1alpha1.Benchmark, cell *benchmark.Cell, key benchmark.RunKey, spec []byte) (*v1alpha1.BenchmarkRun, error) {
-	run, err := benchmark.NewRun(b, key, cell, spec)
+func (r *Reconciler) dryRun(ctx context.Context, b *v1alpha1.Benchmark, cell *cells.Cell, key benchmark.RunKey, spec []byte) (*v1alpha1.BenchmarkRun, error) {
+	run, err := objects.NewRun(b, key, cell, spec)
 	if err != nil {
 		return nil, err
 	}

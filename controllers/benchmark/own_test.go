@@ -15,12 +15,15 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
 )
 
 // plant creates a run as the Benchmark would, but for a change.
 func (b *bench) plant(k benchmark.RunKey, change func(*v1alpha1.BenchmarkRun)) *v1alpha1.BenchmarkRun {
 	b.t.Helper()
-	cells, err := benchmark.Cells(&b.b.Spec)
+	cells, err := cells.Of(&b.b.Spec)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -28,7 +31,7 @@ func (b *bench) plant(k benchmark.RunKey, change func(*v1alpha1.BenchmarkRun)) *
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	made, err := benchmark.NewRun(b.b, k, &cells[k.Cell], spec)
+	made, err := objects.NewRun(b.b, k, &cells[k.Cell], spec)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -66,7 +69,7 @@ func TestAForgedRunEndsTheRound(t *testing.T) {
 	forged := func(b *bench, run *v1alpha1.BenchmarkRun) {
 		t.Helper()
 		wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkError)
-		c := benchmark.Succeeded(b.b)
+		c := lifecycle.Succeeded(b.b)
 		if c.Reason != v1alpha1.ReasonNameConflict || !strings.Contains(c.Message, "BenchmarkRun "+run.Name+" has the name of a run of cell template") || !strings.Contains(c.Message, differs) {
 			t.Errorf("%+v", c)
 		}
@@ -179,8 +182,8 @@ func TestAnUpgradeKeepsRuns(t *testing.T) {
 	}
 	upgrade(&runs[0])
 	b.reconcile() // with what the dry run returned before the upgrade
-	if !benchmark.IsActive(b.b) {
-		t.Fatalf("%+v", benchmark.Succeeded(b.b))
+	if !lifecycle.IsActive(b.b) {
+		t.Fatalf("%+v", lifecycle.Succeeded(b.b))
 	}
 	b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 1000 })
 	b.Reconciler = newReconciler()

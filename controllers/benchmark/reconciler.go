@@ -21,6 +21,7 @@ import (
 	"github.com/assay-dev/assay/controllers/fair"
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
 )
 
 // Reconciler reconciles Benchmarks.
@@ -89,7 +90,7 @@ var steps = predicate.Funcs{
 }
 
 func ownerIndex(obj client.Object) []string {
-	if owner := benchmark.OwnerOf(obj); owner != nil {
+	if owner := objects.OwnerOf(obj); owner != nil {
 		return []string{string(owner.UID)}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 )
 
 // update changes the Benchmark.
@@ -26,7 +27,7 @@ func (b *bench) update(change func(*v1alpha1.Benchmark)) {
 // round carries out a round in which every run has the same latency.
 func (b *bench) round(latency int64) {
 	b.t.Helper()
-	for b.reconcile(); benchmark.IsActive(b.b); b.reconcile() {
+	for b.reconcile(); lifecycle.IsActive(b.b); b.reconcile() {
 		b.measured(func(*v1alpha1.BenchmarkRun) int64 { return latency })
 	}
 }
@@ -69,7 +70,7 @@ func TestAChangeCancelsTheRound(t *testing.T) {
 	first := b.b.Status.Round.CurrentRun.Name
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Template.Spec.Load.Closed.DurationSeconds = ptr.To(int32(2)) })
 	b.reconcile()
-	if r := b.b.Status.Round; r.Number != 2 || !benchmark.IsActive(b.b) || b.b.Status.History[0].Verdict != v1alpha1.BenchmarkError {
+	if r := b.b.Status.Round; r.Number != 2 || !lifecycle.IsActive(b.b) || b.b.Status.History[0].Verdict != v1alpha1.BenchmarkError {
 		t.Fatalf("%+v", b.b.Status)
 	}
 	if err := api.Get(t.Context(), client.ObjectKey{Namespace: b.b.Namespace, Name: first}, &v1alpha1.BenchmarkRun{}); client.IgnoreNotFound(err) != nil || err == nil {
@@ -78,7 +79,7 @@ func TestAChangeCancelsTheRound(t *testing.T) {
 	b.update(func(b *v1alpha1.Benchmark) { b.Annotations = map[string]string{v1alpha1.AnnotationCancelRound: "2"} })
 	b.reconcile()
 	wantRound(t, b, 2, v1alpha1.TriggerChanged, v1alpha1.BenchmarkError)
-	if c := benchmark.Succeeded(b.b); c.Reason != v1alpha1.ReasonCancelled || len(b.runs()) != 0 {
+	if c := lifecycle.Succeeded(b.b); c.Reason != v1alpha1.ReasonCancelled || len(b.runs()) != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -163,7 +164,7 @@ func TestAPlantedRunIsNotTaken(t *testing.T) {
 	}
 	b.reconcile()
 	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkError)
-	if c := benchmark.Succeeded(b.b); c.Reason != v1alpha1.ReasonNameConflict || !strings.Contains(c.Message, "isn't the Benchmark's own") {
+	if c := lifecycle.Succeeded(b.b); c.Reason != v1alpha1.ReasonNameConflict || !strings.Contains(c.Message, "isn't the Benchmark's own") {
 		t.Errorf("%+v", c)
 	}
 }
@@ -175,7 +176,7 @@ func TestSuspend(t *testing.T) {
 		spec.Suspend = ptr.To(true)
 	})
 	b.reconcile()
-	if c := benchmark.Succeeded(b.b); c.Reason != v1alpha1.ReasonSuspended || b.b.Status.Round != nil {
+	if c := lifecycle.Succeeded(b.b); c.Reason != v1alpha1.ReasonSuspended || b.b.Status.Round != nil {
 		t.Fatalf("%+v", b.b.Status)
 	}
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Suspend = nil })
@@ -183,7 +184,7 @@ func TestSuspend(t *testing.T) {
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Suspend = ptr.To(true) })
 	b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 1000 })
 	b.reconcile()
-	if c := benchmark.Succeeded(b.b); c.Reason != v1alpha1.ReasonSuspended || len(b.runs()) != 1 {
+	if c := lifecycle.Succeeded(b.b); c.Reason != v1alpha1.ReasonSuspended || len(b.runs()) != 1 {
 		t.Fatalf("%+v, %d runs", c, len(b.runs()))
 	}
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Suspend = nil })
@@ -229,7 +230,7 @@ func TestARoundGoesOnWithoutAValidSchedule(t *testing.T) {
 	b.reconcile()
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Schedule = &v1alpha1.Schedule{Cron: "99 99 99 * *"} })
 	b.reconcile()
-	if !benchmark.IsActive(b.b) || benchmark.Succeeded(b.b).Status != metav1.ConditionUnknown {
+	if !lifecycle.IsActive(b.b) || lifecycle.Succeeded(b.b).Status != metav1.ConditionUnknown {
 		t.Fatalf("%+v", b.b.Status)
 	}
 	b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 1000 })
@@ -238,13 +239,13 @@ func TestARoundGoesOnWithoutAValidSchedule(t *testing.T) {
 		t.Errorf("%+v", b.b.Status)
 	}
 	b.reconcile()
-	if c := benchmark.Succeeded(b.b); !benchmark.IsRejected(b.b) || b.b.Status.Verdict != v1alpha1.BenchmarkError || c.Reason != v1alpha1.ReasonInvalidSpec {
+	if c := lifecycle.Succeeded(b.b); !lifecycle.IsRejected(b.b) || b.b.Status.Verdict != v1alpha1.BenchmarkError || c.Reason != v1alpha1.ReasonInvalidSpec {
 		t.Errorf("with an invalid schedule: %+v", b.b.Status)
 	}
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Schedule = nil })
 	b.reconcile()
 	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
-	if c := benchmark.Succeeded(b.b); benchmark.IsRejected(b.b) || c.Status != metav1.ConditionTrue {
+	if c := lifecycle.Succeeded(b.b); lifecycle.IsRejected(b.b) || c.Status != metav1.ConditionTrue {
 		t.Errorf("after it was resolved: %+v", b.b.Status)
 	}
 }

@@ -17,6 +17,10 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -36,22 +40,22 @@ func isFinished(run *v1alpha1.BenchmarkRun) bool {
 
 // observe returns the runs of the round under way. The figures of each are read once. If a run has the name of one that
 // the round plans, but isn't it, the outcome is not nil.
-func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner) ([]benchmark.Run, *benchmark.End, error) {
+func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner) ([]benchmark.Run, *verdict.End, error) {
 	var list v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingFields{ownerField: string(b.UID)}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, nil, fmt.Errorf("list the runs: %w", err)
 	}
 	var states []benchmark.Run
-	var forged *benchmark.End
+	var forged *verdict.End
 	for i := range list.Items {
 		run := &list.Items[i]
 		key, ok := benchmark.ParseRunName(b.Name, run.Name)
-		if !ok || !p.Plans(key) {
+		if !ok || !objects.Plans(p, key) {
 			continue
 		}
 		state, read := known.runs[run.UID]
 		if !read {
-			var end *benchmark.End
+			var end *verdict.End
 			var err error
 			if state, end, err = r.observeRun(ctx, b, known, p, run, key); err != nil {
 				return nil, nil, err
@@ -66,7 +70,7 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 }
 
 // observeRun returns the state of a run. It reads one that has finished past the cache, which lacks most of it.
-func (r *Reconciler) observeRun(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *benchmark.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (benchmark.Run, *benchmark.End, error) {
+func (r *Reconciler) observeRun(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (benchmark.Run, *verdict.End, error) {
 	state := benchmark.Run{RunKey: key, Name: run.Name, Started: run.CreationTimestamp.Time}
 	finished := isFinished(run)
 	if finished {
@@ -122,7 +126,7 @@ func (r *Reconciler) figures(ctx context.Context, b *v1alpha1.Benchmark, run *v1
 	read := benchmark.Run{RunKey: key, Name: run.Name, Started: run.CreationTimestamp.UTC(), Ended: run.Status.CompletionTime.UTC()}
 	if capacity := b.Spec.Capacity; key.Trial && capacity != nil {
 		var err error
-		if read.Load, err = benchmark.LoadOf(&run.Spec, capacity); err != nil {
+		if read.Load, err = cells.LoadOf(&run.Spec, capacity); err != nil {
 			read.Message = err.Error()
 			return read, nil
 		}

@@ -14,10 +14,11 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 )
 
 // baseline returns the stored runs with which the cells are compared, by the names of the cells.
-func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known *round, cells []benchmark.Cell) (map[string][]benchmark.Run, error) {
+func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known *round, cells []cells.Cell) (map[string][]benchmark.Run, error) {
 	if b.Spec.Comparison == nil || known.stored != nil {
 		return known.stored, nil
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/fair"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
@@ -80,7 +80,7 @@ func (m *Metrics) Collect(collected chan<- prometheus.Metric) {
 	} else {
 		states := map[string]int{}
 		for i := range benchmarks.Items {
-			states[cmp.Or(benchmark.Succeeded(&benchmarks.Items[i]).Reason, "New")]++
+			states[cmp.Or(lifecycle.Succeeded(&benchmarks.Items[i]).Reason, "New")]++
 		}
 		collectStates(collected, benchmarksDescription, states)
 	}

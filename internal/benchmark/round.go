@@ -1,173 +1,305 @@
+// Package benchmark is what a round of a Benchmark measured and what it says, as it is stored. The packages below decide about it;
+// all of them are pure: recorded state in, decision out. From the lowest to the highest:
+//
+//   - cells: the combinations of a spec's axes, and the specs of their runs
+//   - blocks: the order of a block's runs, and the runs of a round by their places
+//   - search: the next load of a capacity search
+//   - schedule: the times at which rounds begin
+//   - trend: medians over rounds, and changes of their level
+//   - inference: estimates, effects and their intervals, and which runs can't be compared
+//   - verdict: the outcome of a round in words
+//   - plan: what a round does next
+//   - objects: the runs and the artifact of a round, and what tells them from others of the same name
+//   - lifecycle: the status of a Benchmark from one round to the next
+//
+// Cells, blocks, replacements and trials are numbered from 0, as clients are.
 package benchmark
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/statistics"
 )
 
-// Planner decides about a round. Its fields must not change during the round.
-type Planner struct {
-	// Benchmark is the name of the Benchmark.
-	Benchmark string
-	Spec      *v1alpha1.BenchmarkSpec
-	// Cells are those of the spec.
-	Cells []Cell
-	// Number is the round's number, Seed determines the order of its runs.
-	Number, Seed int64
-	// Stored has the runs of a stored baseline by the names of the cells that are compared with them: those
-	// of the same cells of another round, or for each cell all selected runs.
-	Stored map[string][]Run
-}
-
-// Step is the next action of a round. One of Waiting, Create and End is set.
-type Step struct {
-	// Waiting is the run under way, for whose end the round waits.
-	Waiting *Run
-	// Create is the run to create: not before NotBefore, and not while Suspended.
-	Create    *NextRun
-	NotBefore time.Time
-	Suspended bool
-	// End is the outcome of a round that has ended.
-	End *End
-	// Blocks is the number of whole blocks.
-	Blocks int
-}
-
-// NextRun is a run to create.
-type NextRun struct {
-	RunKey
-	// Name is the name of the BenchmarkRun.
-	Name string
-	// Load is the load that a trial tries; 0 for other runs.
-	Load int64
-}
-
-// End is the outcome of a round.
-type End struct {
-	Verdict v1alpha1.BenchmarkVerdict
-	// Reason is a CamelCase word for the condition.
-	Reason  string
-	Message string
-	// Evaluation holds the estimates and effects of the whole blocks.
-	Evaluation Evaluation
+// Unacceptable returns why later rounds could not be compared with a round, or "".
+func (r *Round) Unacceptable() string {
+	switch {
+	case r.Reason == ReasonIncomparable:
+		return fmt.Sprintf("The runs of round %d were made under different conditions, so that no later round could be compared with them. %s", r.Number, r.Message)
+	case len(r.Stored()) == 0:
+		return fmt.Sprintf("Round %d has no block in which every cell has a valid run.", r.Number)
+	}
+	return ""
 }
 
 const (
-	defaultBlocks  = 10
-	defaultReplace = 3
+	// SchemaVersion is the version of the JSON format of Round. It changes if a reader of the old format
+	// would misread the new one.
+	SchemaVersion = 1
+	// ArtifactKey is the key of a ConfigMap's binaryData under which a round is kept.
+	ArtifactKey = "round.json.gz"
 )
 
-// bounds returns the smallest and the largest number of blocks.
-func (p *Planner) bounds() (least, most int) {
-	r := p.Spec.Repetitions
-	switch {
-	case r == nil && p.Spec.Capacity != nil:
-		return 0, 0
-	case r == nil:
-		return defaultBlocks, defaultBlocks
-	}
-	least = int(ptr.Deref(r.Min, defaultBlocks))
-	return least, max(least, int(ptr.Deref(r.Max, int32(least))))
+// Round is everything about a round that has ended, as it is stored.
+type Round struct {
+	// SchemaVersion is SchemaVersion.
+	SchemaVersion int `json:"schemaVersion"`
+	// Namespace and Benchmark identify the Benchmark.
+	Namespace string `json:"namespace"`
+	Benchmark string `json:"benchmark"`
+	// Number is the round's number, Trigger its cause. Seed determined the order of its runs.
+	Number  int64                 `json:"number"`
+	Trigger v1alpha1.RoundTrigger `json:"trigger"`
+	Seed    int64                 `json:"seed"`
+	// Hash identifies what the round measured, Spec has it whole.
+	Hash string                 `json:"hash"`
+	Spec v1alpha1.BenchmarkSpec `json:"spec"`
+	// Started and Ended are the times of the round's begin and end.
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	// Cells are by index.
+	Cells []cells.Cell `json:"cells"`
+	// Runs are all runs of the round, trials and invalid ones included.
+	Runs []Run `json:"runs"`
+	// Omitted has the metrics whose figures are missing in Runs, because they didn't fit.
+	Omitted []v1alpha1.BenchmarkMetric `json:"omitted,omitempty"`
+	// LevelsOmitted reports whether Levels are missing, because they didn't fit.
+	LevelsOmitted bool `json:"levelsOmitted,omitempty"`
+	// ForeignRuns is the number of runs of others that the lane admitted between those of the round.
+	ForeignRuns int `json:"foreignRuns,omitempty"`
+	Evaluation
+	// Capacities are the results of the capacity searches.
+	Capacities []Capacity `json:"capacities,omitempty"`
+	// Baseline is the round that this one was compared with by comparison.baseline.lastPassed; nil if there is none.
+	Baseline *v1alpha1.RoundReference `json:"baseline,omitempty"`
+	// Trend has the medians of this round and those before; nil without a gate, or if it didn't fit.
+	Trend   *Trend                    `json:"trend,omitempty"`
+	Verdict v1alpha1.BenchmarkVerdict `json:"verdict"`
+	Reason  string                    `json:"reason"`
+	Message string                    `json:"message"`
 }
 
-// replace returns the number of invalid runs that are replaced, and pause the time between two runs.
-func (p *Planner) replace() int {
-	if r := p.Spec.Repetitions; r != nil {
-		return int(ptr.Deref(r.InvalidRuns.Replace, defaultReplace))
-	}
-	return defaultReplace
-}
-
-func (p *Planner) pause() time.Duration {
-	if r := p.Spec.Repetitions; r != nil {
-		return time.Duration(ptr.Deref(r.PauseSeconds, 0)) * time.Second
-	}
-	return 0
-}
-
-// Next returns the next step of the round, given all its runs in any order. The same runs always give the
-// same step, so that a round goes on where it stood, whatever happened to the manager.
-//
-// Blocks come first, one after the other. An invalid run is replaced at once, as long as no more runs are
-// invalid than repetitions.invalidRuns.replace. Between min and max blocks the round looks after each
-// whole block whether the intervals are narrow enough. Then come the capacity searches, cell by cell.
-func (p *Planner) Next(runs []Run) Step {
-	l := p.ledger(runs)
-	step := Step{Blocks: l.wholeBlocks()}
-	if l.underWay != nil {
-		step.Waiting = l.underWay
-		return step
-	}
-	step.End = p.cutShort(l, step.Blocks)
-	if step.End != nil {
-		return step
-	}
-	next, narrow := p.nextOfBlocks(l, step.Blocks)
-	if next == nil {
-		next = p.nextTrial(l)
-	}
-	if next == nil {
-		step.End = p.complete(l, step.Blocks, narrow)
-		return step
-	}
-	next.Round = p.Number
-	next.Name = next.RunKey.Name(p.Benchmark)
-	step.Create, step.Suspended = next, ptr.Deref(p.Spec.Suspend, false)
-	if l.finished > 0 {
-		step.NotBefore = l.last.Add(p.pause())
-	}
-	return step
-}
-
-// nextOfBlocks returns the next run of the blocks, or nil if they are complete. narrow reports whether they
-// are because the intervals are narrow enough.
-func (p *Planner) nextOfBlocks(l *ledger, blocks int) (next *NextRun, narrow bool) {
-	least, most := p.bounds()
-	if blocks >= most || l.searching() {
-		return nil, blocks < most
-	}
-	if blocks >= least && !l.begun(blocks) && p.narrow(l, blocks) {
-		return nil, true
-	}
-	for _, cell := range Block(p.Seed, len(p.Cells), blocks) {
-		var s slot
-		if blocks < len(l.blocks) {
-			s = l.blocks[blocks][cell]
+// Encode returns the round as it is stored, in at most limit bytes: gzip-compressed JSON. The same round always
+// gives the same bytes. In a round that doesn't fit, runs only keep the figures that the comparison and
+// repetitions.until name; if it still doesn't fit, only those of the gate; then it has no trend, and at last no
+// levels. The estimates of all figures are kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
+func (r *Round) Encode(limit int) ([]byte, error) {
+	for i, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.Gated, r.Gated, r.Gated} {
+		kept := *r
+		kept.SchemaVersion = SchemaVersion
+		if keep != nil {
+			kept.omit(keep)
 		}
-		if s.valid() == nil {
-			return &NextRun{RunKey: RunKey{Cell: cell, Number: blocks, Replacement: s.replacement()}}, false
+		if i >= 3 {
+			kept.Trend = nil
 		}
-	}
-	return nil, false // not reached: the block isn't whole
-}
-
-// nextTrial returns the next trial of the capacity searches, or nil if they have ended.
-func (p *Planner) nextTrial(l *ledger) *NextRun {
-	if p.Spec.Capacity == nil {
-		return nil
-	}
-	for cell := range p.Cells {
-		runs := l.trialsOf(cell)
-		step := Search(p.Spec.Capacity, trialsOf(runs))
-		if step.Next == 0 {
+		if i >= 4 && len(kept.Levels) > 0 {
+			kept.Levels, kept.LevelsOmitted = nil, true
+		}
+		packed, err := artifact.Pack(&kept)
+		if err != nil {
+			return nil, fmt.Errorf("encode round: %w", err)
+		}
+		if len(packed) > limit {
 			continue
 		}
-		k := RunKey{Cell: cell, Trial: true, Number: len(runs)}
-		if len(runs) < len(l.trials[cell]) {
-			k.Replacement = l.trials[cell][len(runs)].replacement()
+		if _, err := artifact.Unpack(packed); err == nil { // else it couldn't be read
+			return packed, nil
 		}
-		return &NextRun{RunKey: k, Load: step.Next}
 	}
-	return nil
+	return nil, fmt.Errorf("encode round of %d runs in %d bytes: %w", len(r.Runs), limit, artifact.ErrTooLarge)
 }
 
-func trialsOf(runs []*Run) []Trial {
-	trials := make([]Trial, len(runs))
-	for i, r := range runs {
-		trials[i] = Trial{r.Load, r.Outcome}
+// omit omits figures of runs, and says which.
+func (r *Round) omit(keep func(v1alpha1.BenchmarkMetric) bool) {
+	omitted := map[v1alpha1.BenchmarkMetric]bool{}
+	r.Runs = slices.Clone(r.Runs)
+	for i := range r.Runs {
+		figures := maps.Clone(r.Runs[i].Figures)
+		maps.DeleteFunc(figures, func(m v1alpha1.BenchmarkMetric, _ float64) bool {
+			if keep(m) {
+				return false
+			}
+			omitted[m] = true
+			return true
+		})
+		r.Runs[i].Figures = figures
 	}
-	return trials
+	r.Omitted = slices.Sorted(maps.Keys(omitted))
 }
+
+// named reports whether a figure is compared, or decides when to stop.
+func (r *Round) named(metric v1alpha1.BenchmarkMetric) bool {
+	if p := r.Spec.Repetitions; p != nil && p.Until != nil && p.Until.Metric == metric {
+		return true
+	}
+	c := r.Spec.Comparison
+	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return m.Name == metric })
+}
+
+// Gated reports whether a metric decides.
+func (r *Round) Gated(metric v1alpha1.BenchmarkMetric) bool {
+	c := r.Spec.Comparison
+	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool {
+		return m.Name == metric && RoleOf(&m) == v1alpha1.RoleGate
+	})
+}
+
+// DecodeRound is the inverse of Round.Encode, but for what that has omitted. It rejects other schema versions
+// than its own, JSON that is larger than any round's, and rounds of which a part is about a cell that
+// doesn't exist. Cells have no changes then: they can't make specs.
+func DecodeRound(data []byte) (*Round, error) {
+	plain, err := artifact.Unpack(data)
+	if err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	if err := artifact.CheckSize(plain, Round{}); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	var schema struct {
+		Version int `json:"schemaVersion"`
+	}
+	if err := json.Unmarshal(plain, &schema); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	if schema.Version != SchemaVersion {
+		return nil, fmt.Errorf("decode round: its schema version is %d, this program reads %d: use the version of Assay that wrote it", schema.Version, SchemaVersion)
+	}
+	var r Round
+	if err := json.Unmarshal(plain, &r); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("decode round: %w", err)
+	}
+	return &r, nil
+}
+
+// check returns an error if a part of the round is about a cell that doesn't exist.
+func (r *Round) check() error {
+	if len(r.Cells) > cells.Max {
+		return fmt.Errorf("%d cells, must be at most %d", len(r.Cells), cells.Max)
+	}
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Index != i || c.Baseline < cells.NoBaseline || c.Baseline >= len(r.Cells) {
+			return fmt.Errorf("cell %d has the index %d and the baseline %d", i, c.Index, c.Baseline)
+		}
+	}
+	for _, indexes := range [][]int{
+		cellsOf(r.Runs, func(x *Run) int { return x.Cell }), cellsOf(r.Estimates, func(x *Estimate) int { return x.Cell }),
+		cellsOf(r.Effects, func(x *Effect) int { return x.Cell }), cellsOf(r.Capacities, func(x *Capacity) int { return x.Cell }),
+		cellsOf(r.Levels, func(x *LevelEstimate) int { return x.Cell }),
+	} {
+		for _, cell := range indexes {
+			if cell < 0 || cell >= len(r.Cells) {
+				return fmt.Errorf("there is no cell %d", cell)
+			}
+		}
+	}
+	return r.Trend.check()
+}
+
+func cellsOf[T any](all []T, cell func(*T) int) []int {
+	cells := make([]int, len(all))
+	for i := range all {
+		cells[i] = cell(&all[i])
+	}
+	return cells
+}
+
+// Stored returns the runs with which a later round compares each of its cells, by the names of the cells: the
+// valid ones of the whole blocks, the last of them if they are more than statistics can take.
+func (r *Round) Stored() map[string][]Run {
+	stored := map[string][]Run{}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; !run.Trial && run.Valid && !run.Ended.IsZero() && run.Number < r.Blocks {
+			name := r.Cells[run.Cell].Name
+			stored[name] = append(stored[name], *run)
+		}
+	}
+	for name, runs := range stored {
+		stored[name] = Newest(runs)
+	}
+	return stored
+}
+
+// Newest returns the runs that ended last, in the order of their end: as many as a stored baseline can have.
+func Newest(runs []Run) []Run {
+	sorted := slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return a.Ended.Compare(b.Ended) })
+	return sorted[max(0, len(sorted)-statistics.MaxRuns):]
+}
+
+// NoneUpTo returns the highest level that the runs of a cell came to, where a breaking point that has no estimate is
+// above it. It returns 0 if the load has no levels, or it isn't known whether runs looked for the breaking point.
+func (r *Round) NoneUpTo(cell int, metric v1alpha1.BenchmarkMetric) int64 {
+	known := IsBreakingPoint(metric) && metric != v1alpha1.MetricBreakingPointCPU
+	if metric == v1alpha1.MetricBreakingPointLatencyP99 { // without a bound, no run has it
+		known = slices.ContainsFunc(r.Estimates, func(e Estimate) bool { return e.Metric == metric })
+	}
+	highest := int64(0)
+	for i := range r.Levels {
+		l := &r.Levels[i]
+		if l.Cell != cell {
+			continue
+		}
+		highest = max(highest, l.Load)
+		if _, has := l.Medians["TargetCPU"]; has && metric == v1alpha1.MetricBreakingPointCPU {
+			known = true
+		}
+	}
+	if !known {
+		return 0
+	}
+	return highest
+}
+
+// PeakLevels returns the highest level that the runs of two cells came to both, of each cell; nil if there is none.
+func (r *Round) PeakLevels(a, b int) (ofA, ofB *LevelEstimate) {
+	for i := range r.Levels {
+		x := &r.Levels[i]
+		if x.Cell != a || ofA != nil && x.Load <= ofA.Load {
+			continue
+		}
+		at := slices.IndexFunc(r.Levels, func(y LevelEstimate) bool { return y.Cell == b && y.Load == x.Load && y.PerSecond == x.PerSecond })
+		if at >= 0 {
+			ofA, ofB = x, &r.Levels[at]
+		}
+	}
+	return ofA, ofB
+}
+
+// Values returns a figure of a cell in each whole block of the round: NaN where the run doesn't have it.
+func (r *Round) Values(cell int, metric v1alpha1.BenchmarkMetric) []float64 {
+	values := make([]float64, r.Blocks)
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.counts() && run.Cell == cell && run.Number >= 0 && run.Number < r.Blocks {
+			values[run.Number] = run.Figure(metric)
+		}
+	}
+	return values
+}
+
+// The reasons of the end of a round.
+const (
+	// ReasonCompleted: all blocks and capacity searches are complete.
+	ReasonCompleted = "Completed"
+	// ReasonInvalidRuns: more runs were invalid than are replaced.
+	ReasonInvalidRuns = "InvalidRuns"
+	// ReasonIncomparable: runs that must be compared were made under different conditions.
+	ReasonIncomparable = "Incomparable"
+	// ReasonBaselineMissing: no stored run is there to compare with.
+	ReasonBaselineMissing = "BaselineMissing"
+	// ReasonRunRejected: a run could not be created.
+	ReasonRunRejected = "RunRejected"
+)

@@ -1,372 +1,175 @@
-package benchmark
+package benchmark_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/ptr"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/trend"
+	"github.com/assay-dev/assay/test/benchtest"
 )
 
-var begin = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-
-// round carries out a round: a run takes a minute, and the next one is created when it has ended.
-type round struct {
-	*Planner
-	runs []Run
-	// measure sets what a run measured. Without it, all runs are valid and have no figures.
-	measure func(*Run)
-}
-
-// planner returns the planner of round 1 of the Benchmark bm.
-func planner(t testing.TB, spec *v1alpha1.BenchmarkSpec) *Planner {
-	t.Helper()
-	cells, err := Cells(spec)
+func TestArtifact(t *testing.T) {
+	r := benchtest.ExampleRound(t, 5)
+	r.Spec.Capacity = &v1alpha1.Capacity{Path: "/x", From: 100, Max: 5000}
+	measure := r.Measure
+	r.Measure = func(run *benchmark.Run) {
+		if run.Trial {
+			run.Outcome, run.Achieved = benchtest.UpTo(1000)(run.Load), float64(run.Load)
+		} else {
+			measure(run)
+		}
+		run.Conditions = benchmark.Conditions{NodeType: "c5", Kernel: "6.1"}
+		if run.Name == "bm-r1-c001-b03" {
+			run.Fail("ClientLost", "the pod was deleted.")
+		}
+	}
+	want := benchtest.Ended(t, r)
+	data, err := want.Encode(artifact.ConfigMapLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Planner{Benchmark: "bm", Spec: spec, Cells: cells, Number: 1, Seed: 7}
-}
-
-// create creates the run of a step, and ends it.
-func (r *round) create(step Step) {
-	started := begin.Add(time.Duration(len(r.runs)) * time.Minute)
-	run := Run{RunKey: step.Create.RunKey, Name: step.Create.Name, Load: step.Create.Load, Started: started, Ended: started.Add(time.Minute), Valid: true}
-	if r.measure != nil {
-		r.measure(&run)
+	got, err := benchmark.DecodeRound(data)
+	if err != nil {
+		t.Fatal(err)
 	}
-	r.runs = append(r.runs, run)
-}
-
-// finish creates runs until the round has ended.
-func (r *round) finish(t testing.TB) Step {
-	t.Helper()
-	for range 20_000 {
-		step := r.Next(r.runs)
-		if step.End != nil {
-			return step
-		}
-		if step.Create == nil {
-			t.Fatalf("after %d runs: %+v", len(r.runs), step)
-		}
-		r.create(step)
-	}
-	t.Fatal("the round doesn't end")
-	return Step{}
-}
-
-func runNames(runs []Run) (names []string) {
-	for _, r := range runs {
-		names = append(names, r.Name)
-	}
-	return names
-}
-
-func repetitions(least int32) *v1alpha1.Repetitions {
-	return &v1alpha1.Repetitions{Min: &least}
-}
-
-func TestRoundOrder(t *testing.T) {
-	r := round{Planner: planner(t, &v1alpha1.BenchmarkSpec{Axes: []v1alpha1.Axis{options("a", "x", "y", "z")}, Repetitions: repetitions(2)})}
-	r.measure = func(run *Run) { run.Valid = run.Name != "bm-r1-c001-b00" && run.Name != "bm-r1-c001-b00-i1" }
-	end := r.finish(t)
-	var want []string
-	for block := range 2 {
-		for _, cell := range Block(7, 3, block) {
-			want = append(want, fmt.Sprintf("bm-r1-c00%d-b0%d", cell, block))
-			if cell == 1 && block == 0 {
-				want = append(want, "bm-r1-c001-b00-i1", "bm-r1-c001-b00-i2")
-			}
-		}
-	}
-	if diff := cmp.Diff(want, runNames(r.runs)); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(cells.Cell{})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if end.Blocks != 2 || end.End.Verdict != "Passed" || end.End.Message != "3 cells measured in 2 blocks." {
-		t.Errorf("%+v", end.End)
+	if again, err := want.Encode(artifact.ConfigMapLimit); err != nil || string(again) != string(data) {
+		t.Errorf("another encoding: %v", err)
 	}
-	progress := Progress{Blocks: 2, FinishedRuns: 8, InvalidRuns: 2, ExpectedEnd: begin.Add(8 * time.Minute)}
-	if got := r.Progress(r.runs); got != progress {
-		t.Errorf("progress %+v, want %+v", got, progress)
+
+	stored := got.Stored()
+	if len(stored) != 2 || len(stored["a=x"]) != 10 || len(stored["a=y"]) != 10 || stored["a=y"][0].Figures["RequestsPerSecond"] != benchtest.Example[1][0] {
+		t.Errorf("stored %v", stored)
 	}
 }
 
-// The manager dies at every step of a round that has everything: invalid runs, blocks up to a width, capacity
-// searches. Whatever it finds then, in whatever order, it makes the same runs, and none twice.
-func TestRoundGoesOn(t *testing.T) {
-	spec := &v1alpha1.BenchmarkSpec{
-		Axes:        []v1alpha1.Axis{options("a", "x", "y", "z")},
-		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(12)), Until: &v1alpha1.Precision{Metric: "LatencyP99", HalfWidthPercent: 8}, InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(20))}},
-		Comparison: &v1alpha1.Comparison{
-			Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"a": "y"}},
-			Metrics:  []v1alpha1.ComparedMetric{{Name: "LatencyP99", Role: "Report"}, {Name: "RequestsPerSecond", Role: "Report"}},
-		},
-		Capacity: &v1alpha1.Capacity{Path: "/x", From: 10, Max: 1000},
+func TestNewest(t *testing.T) {
+	var runs []benchmark.Run
+	for i := range 300 {
+		runs = append(runs, benchmark.Run{RunKey: benchmark.RunKey{Number: i}, Ended: benchtest.Begin.Add(-time.Duration(i) * time.Second)})
 	}
-	measure := func(run *Run) {
-		random := rand.New(rand.NewPCG(uint64(run.Cell+1000*run.Number), uint64(run.Replacement)))
-		run.Valid = random.Float64() > 0.1
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 100 + 9*random.NormFloat64(), "RequestsPerSecond": 100 + random.NormFloat64()}
-		if run.Trial && run.Valid {
-			run.Outcome, run.Achieved = upTo(100*int64(1+run.Cell))(run.Load), float64(run.Load)
-		}
+	got := benchmark.Newest(runs)
+	if len(got) != 200 || got[0].Number != 199 || got[199].Number != 0 {
+		t.Errorf("%d runs, from %d to %d", len(got), got[0].Number, got[len(got)-1].Number)
 	}
-	reference := round{Planner: planner(t, spec), measure: measure}
-	want := reference.finish(t)
-	if want.Blocks <= 6 || want.Blocks >= 12 || len(reference.Progressed().invalid) == 0 {
-		t.Fatalf("%d blocks, %d invalid runs: the test shows little", want.Blocks, len(reference.Progressed().invalid))
-	}
+}
 
-	killed := round{measure: measure}
-	random := rand.New(rand.NewPCG(1, 1))
-	recorded := func() []Run { // as a new manager finds them
-		data, err := json.Marshal(killed.runs)
+func TestArtifactFits(t *testing.T) {
+	r := benchtest.Large(t, 20)
+	data, err := r.Encode(artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := benchmark.DecodeRound(data)
+	if err != nil || len(decoded.Omitted) > 0 {
+		t.Errorf("256 cells with 20 blocks: %v, without %v", err, decoded.Omitted)
+	}
+	t.Logf("256 cells with 20 blocks take %d bytes", len(data))
+
+	// Where there is no room for all, the figures that decide are kept.
+	for _, c := range []struct {
+		limit int
+		kept  []v1alpha1.BenchmarkMetric
+	}{
+		{len(data) - 1, []v1alpha1.BenchmarkMetric{"ErrorRate", "LatencyP50", "LatencyP99"}},
+		{len(data) / 5, []v1alpha1.BenchmarkMetric{"LatencyP99"}},
+	} {
+		data, err := r.Encode(c.limit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var runs []Run
-		if err := json.Unmarshal(data, &runs); err != nil {
+		decoded, err := benchmark.DecodeRound(data)
+		if err != nil {
 			t.Fatal(err)
 		}
-		random.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
-		return runs
-	}
-	for {
-		killed.Planner = planner(t, spec)
-		step := killed.Next(recorded())
-		if step.End != nil {
-			if diff := cmp.Diff(want, step); diff != "" {
-				t.Errorf("another end: (-want +got)\n%s", diff)
+		if len(data) > c.limit || len(decoded.Runs) != len(r.Runs) || len(decoded.Omitted) != len(benchtest.RequestMetrics)-len(c.kept) {
+			t.Errorf("%d bytes of %d, %d runs, without %v", len(data), c.limit, len(decoded.Runs), decoded.Omitted)
+		}
+		for i := range decoded.Runs {
+			want := map[v1alpha1.BenchmarkMetric]float64{}
+			for _, m := range c.kept {
+				want[m] = r.Runs[i].Figures[m]
 			}
-			break
+			if diff := cmp.Diff(want, decoded.Runs[i].Figures); diff != "" {
+				t.Fatalf("run %d: (-want +got)\n%s", i, diff)
+			}
 		}
-		if again := planner(t, spec).Next(recorded()); !cmp.Equal(step, again) {
-			t.Fatalf("after %d runs: %s", len(killed.runs), cmp.Diff(step, again))
-		}
-		killed.create(step)
-		// Killed again while the run is under way.
-		last := &killed.runs[len(killed.runs)-1]
-		complete := *last
-		*last = Run{RunKey: last.RunKey, Name: last.Name, Started: last.Started, Load: last.Load}
-		if step := planner(t, spec).Next(recorded()); step.Waiting == nil || step.Waiting.Name != complete.Name || step.Create != nil || step.End != nil {
-			t.Fatalf("while %s is under way: %+v", complete.Name, step)
-		}
-		*last = complete
 	}
-	if diff := cmp.Diff(runNames(reference.runs), runNames(killed.runs)); diff != "" {
-		t.Errorf("other runs: (-want +got)\n%s", diff)
+	if len(r.Runs[0].Figures) != len(benchtest.RequestMetrics) || r.Omitted != nil {
+		t.Error("the round changed")
 	}
-	unique := slices.Compact(slices.Sorted(slices.Values(runNames(killed.runs))))
-	if len(unique) != len(killed.runs) {
-		t.Errorf("%d of %d runs are there twice", len(killed.runs)-len(unique), len(killed.runs))
+	if _, err := r.Encode(10_000); !errors.Is(err, artifact.ErrTooLarge) {
+		t.Errorf("in 10,000 bytes: %v", err)
 	}
 }
 
-// Progressed returns the ledger of all runs.
-func (r *round) Progressed() *ledger { return r.ledger(r.runs) }
-
-func TestRoundInvalidRuns(t *testing.T) {
-	spec := &v1alpha1.BenchmarkSpec{Axes: []v1alpha1.Axis{options("a", "x", "y")}, Repetitions: repetitions(4)}
-	spec.Repetitions.InvalidRuns.Replace = ptr.To(int32(2))
-	r := round{Planner: planner(t, spec)}
-	invalid := 0
-	r.measure = func(run *Run) {
-		if run.Number >= 1 {
-			run.Fail("ClientLost", "the pod was deleted.")
-			invalid++
-		}
-	}
-	end := r.finish(t)
-	first := Block(7, 2, 1)[0]
-	name := fmt.Sprintf("bm-r1-c00%d-b01", first)
-	want := fmt.Sprintf("3 of 5 runs had no valid result, and repetitions.invalidRuns.replace is 2. "+
-		"%s: ClientLost: the pod was deleted. %s-i1: ClientLost: the pod was deleted. %s-i2: ClientLost: the pod was deleted.", name, name, name)
-	if invalid != 3 || end.Blocks != 1 || end.End.Verdict != "Inconclusive" || end.End.Reason != ReasonInvalidRuns {
-		t.Errorf("%d invalid runs, %d blocks: %+v", invalid, end.Blocks, end.End)
-	}
-	if diff := cmp.Diff(want, end.End.Message); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-// A round only stops early after a whole block, and never before min or after max.
-func TestRoundStopsWhenNarrow(t *testing.T) {
-	for name, c := range map[string]struct {
-		noise      float64
-		comparison *v1alpha1.Comparison
-		blocks     int
-		message    string
-	}{
-		"medians, no noise":  {0, nil, 6, "2 cells measured in 6 blocks. The intervals were narrow enough for repetitions.until."},
-		"medians, much":      {50, nil, 12, "2 cells measured in 12 blocks."},
-		"medians, some":      {13, nil, 9, "2 cells measured in 9 blocks. The intervals were narrow enough for repetitions.until."},
-		"effects, no noise":  {0, compare("x", "LatencyP99"), 6, "1 gate comparison passed after 6 blocks. The intervals were narrow enough for repetitions.until."},
-		"effects, much":      {50, compare("x", "LatencyP99"), 12, ""},
-		"effects of another": {0, compare("x", "ErrorRate"), 6, "1 of 1 gate comparison could not be decided after 6 blocks: ErrorRate of a=y is unknown. The intervals were narrow enough for repetitions.until."},
+func TestArtifactRefused(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"schemaVersion": 2}`: "decode round: its schema version is 2, this program reads 1: use the version of Assay that wrote it",
+		`{}`:                   "decode round: its schema version is 0, this program reads 1: use the version of Assay that wrote it",
+		`{"schemaVersion": 1, "cells": [{"index": 1}]}`:                                                            "decode round: cell 0 has the index 1 and the baseline 0",
+		`{"schemaVersion": 1, "cells": [{"baseline": 1}]}`:                                                         "decode round: cell 0 has the index 0 and the baseline 1",
+		`{"schemaVersion": 1, "runs": [{"cell": 0}]}`:                                                              "decode round: there is no cell 0",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "effects": [{"cell": -1}]}`:                                 "decode round: there is no cell -1",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "estimates": [{"cell": 1}]}`:                                "decode round: there is no cell 1",
+		`{"schemaVersion": 1, "cells": [{"index": 0}], "capacities": [{"cell": 7}]}`:                               "decode round: there is no cell 7",
+		`{"schemaVersion": 1, "trend": {"rounds": [{"number": 1}], "series": [{"cell": "a", "medians": [1, 2]}]}}`: "decode round: trend of a: 2 medians of 1 rounds",
+		`{"schemaVersion": 1, "runs": [` + strings.Repeat("{},", 200_000) + `{}]}`:                                 "decode round: its values would take more than 64 MiB of memory",
+		`{"schemaVersion": 1, "cells": [` + strings.Repeat(`{"index":0},`, 256) + `{}]}`:                           "decode round: 257 cells, must be at most 256",
+		`{"schemaVersion": 1, "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`:                     "decode round: more than 32 levels of nesting",
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := round{Planner: planner(t, &v1alpha1.BenchmarkSpec{
-				Axes: []v1alpha1.Axis{options("a", "x", "y")}, Comparison: c.comparison,
-				Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(12)), Until: &v1alpha1.Precision{Metric: "LatencyP99", HalfWidthPercent: 5}},
-			})}
-			random := rand.New(rand.NewPCG(3, 0))
-			r.measure = func(run *Run) {
-				run.Figures = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 200 + c.noise*(2*random.Float64()-1)}
-			}
-			end := r.finish(t)
-			if end.Blocks != c.blocks || len(r.runs) != 2*c.blocks {
-				t.Errorf("%d blocks, %d runs: %s", end.Blocks, len(r.runs), end.End.Message)
-			}
-			if c.message != "" && end.End.Message != c.message {
-				t.Errorf("message %q", end.End.Message)
-			}
-		})
+		data, err := artifact.Pack(json.RawMessage(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := benchmark.DecodeRound(data); err == nil || err.Error() != want {
+			t.Errorf("%.80s: got %v, want %s", doc, err, want)
+		}
+	}
+	if _, err := benchmark.DecodeRound([]byte("x")); err == nil {
+		t.Error("text was decoded")
 	}
 }
 
-// compare returns a comparison of the gate metrics with a value of the axis a.
-func compare(baseline string, metrics ...v1alpha1.BenchmarkMetric) *v1alpha1.Comparison {
-	c := &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"a": baseline}}}
-	for _, m := range metrics {
-		c.Metrics = append(c.Metrics, v1alpha1.ComparedMetric{Name: m})
+// Whatever is decoded can be used: every index that it has exists.
+func FuzzDecodeRound(f *testing.F) {
+	encoded, err := json.Marshal(benchtest.Large(f, 1))
+	if err != nil {
+		f.Fatal(err)
 	}
-	return c
-}
-
-func TestRoundWaits(t *testing.T) {
-	spec := &v1alpha1.BenchmarkSpec{Repetitions: repetitions(2), Suspend: ptr.To(true)}
-	spec.Repetitions.PauseSeconds = ptr.To(int32(30))
-	p := planner(t, spec)
-	step := p.Next(nil)
-	if step.Create == nil || step.Create.Name != "bm-r1-c000-b00" || !step.Suspended || !step.NotBefore.IsZero() {
-		t.Errorf("at the beginning: %+v", step)
-	}
-	spec.Suspend = nil
-	runs := []Run{
-		{RunKey: RunKey{Round: 1}, Name: "bm-r1-c000-b00", Started: begin, Ended: begin.Add(time.Minute), Valid: true},
-		{RunKey: RunKey{Round: 2}, Name: "of another round"},
-		{RunKey: RunKey{Round: 1, Cell: 1}, Name: "of another cell"},
-	}
-	step = p.Next(runs)
-	if step.Create == nil || step.Create.Name != "bm-r1-c000-b01" || step.Suspended || !step.NotBefore.Equal(begin.Add(90*time.Second)) || step.Blocks != 1 {
-		t.Errorf("after a run: %+v", step)
-	}
-}
-
-func TestProgress(t *testing.T) {
-	spec := &v1alpha1.BenchmarkSpec{
-		Axes:        []v1alpha1.Axis{options("a", "x", "y")},
-		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(10)), Until: &v1alpha1.Precision{Metric: "LatencyP99", HalfWidthPercent: 5}},
-	}
-	r := round{Planner: planner(t, spec)}
-	if got := r.Progress(nil); got != (Progress{}) {
-		t.Errorf("at the beginning: %+v", got)
-	}
-	for range 3 {
-		r.create(r.Next(r.runs))
-	}
-	// 17 runs of a minute are left.
-	want := Progress{Blocks: 1, FinishedRuns: 3, ExpectedEnd: begin.Add(20 * time.Minute)}
-	if got := r.Progress(r.runs); got != want {
-		t.Errorf("after 3 runs: %+v, want %+v", got, want)
-	}
-	// An invalid run takes time and brings nothing.
-	r.measure = func(run *Run) { run.Valid = false }
-	r.create(r.Next(r.runs))
-	want = Progress{Blocks: 1, FinishedRuns: 4, InvalidRuns: 1, ExpectedEnd: begin.Add(4*time.Minute + 17*80*time.Second)}
-	if got := r.Progress(r.runs); got != want {
-		t.Errorf("after an invalid run: %+v, want %+v", got, want)
-	}
-	// A capacity search that hasn't begun is typical.
-	spec.Capacity = &v1alpha1.Capacity{Path: "/x", From: 10, Max: 1000}
-	want.ExpectedEnd = want.ExpectedEnd.Add(2 * typicalTrials * 80 * time.Second)
-	if got := r.Progress(r.runs); got != want {
-		t.Errorf("with capacity: %+v, want %+v", got, want)
-	}
-}
-
-func TestRoundCapacity(t *testing.T) {
-	spec := &v1alpha1.BenchmarkSpec{Axes: []v1alpha1.Axis{options("a", "x", "y")}, Capacity: &v1alpha1.Capacity{Path: "/x", From: 100, Max: 5000}}
-	r := round{Planner: planner(t, spec)}
-	limits := map[int]func(int64) Outcome{0: upTo(1000), 1: upTo(300)}
-	r.measure = func(run *Run) {
-		if run.Name == "bm-r1-c001-t01" {
-			run.Fail("ClientLost", "the pod was deleted.")
+	f.Add(string(encoded[:2000]))
+	f.Add(`{"schemaVersion": 1, "cells": [{"index": 0, "name": "a", "baseline": -1}], "runs": [{"cell": 0, "valid": true, "ended": "2026-11-22T12:00:00Z"}], "blocks": 1, "effects": [{"cell": 0, "percent": 1}], "capacities": [{"sustained": 1}]}`)
+	f.Fuzz(func(t *testing.T, doc string) {
+		data, err := artifact.Pack(json.RawMessage(doc))
+		if err != nil {
 			return
 		}
-		run.Outcome, run.Achieved = limits[run.Cell](run.Load), float64(run.Load)
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"BytesPerSecond": 10 * float64(run.Load), "TargetCPUPerRequest": 50, "TargetPeakMemory": 3000}
-		run.Connections = 10
-	}
-	end := r.finish(t)
-	if end.End.Verdict != "Passed" || end.End.Message != "The capacity of 2 cells was found." {
-		t.Errorf("%+v", end.End)
-	}
-	got := r.Capacities(r.runs)
-	want := []Capacity{
-		{Cell: 0, Sustained: 993, Failed: 1037, Limit: "Server", Trials: 13, AchievedPerSecond: 993, RequestsPerDay: 85795200, BytesPerSecond: 9930, CPUSecondsPerMillionRequests: 50, BytesPerConnection: 300},
-		{Cell: 1, Sustained: 295, Failed: 308, Limit: "Server", Trials: 12, AchievedPerSecond: 295, RequestsPerDay: 25488000, BytesPerSecond: 2950, CPUSecondsPerMillionRequests: 50, BytesPerConnection: 300},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	names := runNames(r.runs)
-	if at := slices.Index(names, "bm-r1-c001-t01"); at < 0 || names[at+1] != "bm-r1-c001-t01-i1" || r.runs[at].Load != r.runs[at+1].Load {
-		t.Errorf("the invalid trial wasn't replaced: %v", names)
-	}
-	statuses := CapacityStatuses(r.Cells, got)
-	wantStatus := v1alpha1.CapacityStatus{Cell: "a=x", Sustained: ptr.To(int64(993)), Failed: ptr.To(int64(1037)), Achieved: "993.00", Limit: "Server", Trials: ptr.To(int32(13))}
-	if diff := cmp.Diff(wantStatus, statuses[0]); diff != "" || len(statuses) != 2 {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-
-	// A capacity that the clients hid is not one of the server.
-	limits[1] = func(load int64) Outcome {
-		if load > 300 {
-			return OutcomeSaturated
+		r, err := benchmark.DecodeRound(data)
+		if err != nil {
+			return
 		}
-		return OutcomePassed
-	}
-	r.runs = nil
-	end = r.finish(t)
-	if end.End.Verdict != "Inconclusive" || !strings.HasPrefix(end.End.Message, "The capacity of 1 of 2 cells was not found. a=y: the clients were saturated at ") {
-		t.Errorf("%+v", end.End)
-	}
-}
-
-// BenchmarkNext plans a round, as the manager does whenever a run of a round changes.
-func BenchmarkNext(b *testing.B) {
-	spec := &v1alpha1.BenchmarkSpec{
-		Axes:        []v1alpha1.Axis{values("n", "/x", numbers(1, 64)...), options("a", "w", "x", "y", "z")},
-		Repetitions: repetitions(20),
-		Comparison:  compare("x", "LatencyP99", "RequestsPerSecond"),
-	}
-	r := round{Planner: planner(b, spec)}
-	random := rand.New(rand.NewPCG(1, 0))
-	for block := range 20 {
-		for cell := range r.Cells {
-			run := Run{RunKey: RunKey{Round: 1, Cell: cell, Number: block}, Started: begin, Ended: begin.Add(time.Minute), Valid: true, Figures: map[v1alpha1.BenchmarkMetric]float64{}}
-			for _, m := range metricNames {
-				run.Figures[m] = 100 + random.Float64()
+		r.Stored()
+		lifecycle.Effects(r.Cells, r.Effects)
+		lifecycle.Capacities(r.Cells, r.Capacities)
+		lifecycle.LevelChanges(trend.Next(r.Trend, r))
+		if again, err := r.Encode(artifact.ConfigMapLimit); err == nil {
+			if _, err := benchmark.DecodeRound(again); err != nil {
+				t.Errorf("%s can't be decoded again: %v", fmt.Sprintf("%.200s", doc), err)
 			}
-			run.Name = run.RunKey.Name("bm")
-			r.runs = append(r.runs, run)
 		}
-	}
-	for name, runs := range map[string][]Run{"last run of 5120": r.runs[:len(r.runs)-1], "end": r.runs} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if step := r.Next(runs); (step.End != nil) != (len(runs) == len(r.runs)) {
-					b.Fatalf("%+v", step)
-				}
-			}
-		})
-	}
+	})
 }

@@ -14,6 +14,41 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
+// MaxLevels is the largest number of levels of a load.
+const MaxLevels = 20
+
+// RunLevel holds a run's figures of one level of its load.
+type RunLevel struct {
+	// Load is the number of connections, or the arrival rate per second if PerSecond is set, or the
+	// number of users if Users is set, over all clients.
+	Load             int64
+	PerSecond, Users bool
+	// Figures are by the positions of result.LevelMetrics, in their units, and negative where the level has none. They
+	// are small, because the manager holds those of all runs of a round. A float32 has the 7 digits that Run.Figures
+	// have.
+	Figures []float32
+}
+
+// levelsOf returns the figures of a result's levels.
+func levelsOf(r *result.Result) []RunLevel {
+	var levels []RunLevel
+	for i := range r.Levels[:min(len(r.Levels), MaxLevels)] {
+		l := &r.Levels[i]
+		level := RunLevel{Load: l.Load(), PerSecond: l.TargetRatePerSecond > 0, Users: r.Run.UserConnections > 0, Figures: make([]float32, len(result.LevelMetrics))}
+		for n, m := range result.LevelMetrics {
+			level.Figures[n] = -1
+			if value, exists := m.Of(r, l); exists && value >= 0 && value <= math.MaxFloat32 {
+				level.Figures[n] = float32(value)
+			}
+		}
+		levels = append(levels, level)
+	}
+	return levels
+}
+
+// counts reports whether a run is a valid one of a block.
+func (r *Run) counts() bool { return !r.Trial && r.Valid && !r.Ended.IsZero() }
+
 // Run holds the figures and the state of a round's run.
 type Run struct {
 	RunKey
@@ -81,13 +116,13 @@ func FiguresOf(r *result.Result) map[v1alpha1.BenchmarkMetric]float64 {
 	figures := make(map[v1alpha1.BenchmarkMetric]float64, len(result.Metrics))
 	for name, of := range result.Metrics {
 		if value, exists := of(r); exists && value >= 0 && !math.IsInf(value, 0) {
-			figures[v1alpha1.BenchmarkMetric(name)] = rounded(value)
+			figures[v1alpha1.BenchmarkMetric(name)] = Rounded(value)
 		}
 	}
 	return figures
 }
 
-func rounded(value float64) float64 {
+func Rounded(value float64) float64 {
 	value, _ = strconv.ParseFloat(strconv.FormatFloat(value, 'g', 7, 64), 64)
 	return value
 }
@@ -169,7 +204,7 @@ func (r *Run) completeTrial(res *result.Result, invalidating []string) {
 	if a := res.Arrivals; a != nil {
 		achieved = a.AchievedPerSecond(res.Merged.Dropped)
 	}
-	r.Achieved = rounded(achieved)
+	r.Achieved = Rounded(achieved)
 	r.Outcome, r.Valid = "", true
 	switch {
 	case slices.Contains(invalidating, validity.ReasonClientSaturated), slices.Contains(invalidating, validity.ReasonClientThrottled):
@@ -210,4 +245,12 @@ func (r *Run) Fail(reason, message string) {
 	if r.Trial && reason == v1alpha1.ReasonTargetCrashed {
 		r.Valid, r.Outcome = true, OutcomeFailed
 	}
+}
+
+// Figure returns a figure of the run, or NaN if it has none.
+func (r *Run) Figure(metric v1alpha1.BenchmarkMetric) float64 {
+	if v, ok := r.Figures[metric]; ok && v >= 0 && !math.IsInf(v, 0) {
+		return v
+	}
+	return math.NaN()
 }

@@ -1,15 +1,17 @@
-package benchmark
+package benchmark_test
 
 import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -42,10 +44,10 @@ func TestFiguresAreThoseOfTheAPI(t *testing.T) {
 	if err := yaml.Unmarshal(data, &crd); err != nil {
 		t.Fatal(err)
 	}
-	for _, token := range []string{"spec", "versions", "0", "schema", "openAPIV3Schema", "properties", "spec", "properties",
-		"comparison", "properties", "metrics", "items", "properties", "name", "enum"} {
-		if crd, _, err = lookUp(crd, token); err != nil {
-			t.Fatal(token, err)
+	for _, token := range strings.Fields("spec versions schema openAPIV3Schema properties spec properties comparison properties metrics items properties name enum") {
+		crd = crd.(map[string]any)[token]
+		if token == "versions" {
+			crd = crd.([]any)[0]
 		}
 	}
 	var want []string
@@ -62,7 +64,7 @@ func TestFiguresAreThoseOfTheAPI(t *testing.T) {
 	}
 	whole.Merged.Pages, whole.Merged.Rounds = 20, 10
 	whole.Merged.Latencies.Of(result.Page).Record(5000)
-	figures := FiguresOf(whole)
+	figures := benchmark.FiguresOf(whole)
 	for _, name := range want {
 		if _, ok := figures[v1alpha1.BenchmarkMetric(name)]; !ok {
 			t.Errorf("a whole result has no %s", name)
@@ -80,12 +82,12 @@ func TestComplete(t *testing.T) {
 		change       func(*result.Result)
 		valid        bool   // as a run of a block
 		message      string // of that
-		outcome      Outcome
+		outcome      benchmark.Outcome
 		trialMessage string
 		warnings     []string
 	}{
 		"as asked": {
-			change: func(*result.Result) {}, valid: true, outcome: OutcomePassed,
+			change: func(*result.Result) {}, valid: true, outcome: benchmark.OutcomePassed,
 		},
 		"a warning": {
 			change: func(r *result.Result) {
@@ -94,39 +96,39 @@ func TestComplete(t *testing.T) {
 				finding(validity.ReasonNetworkLimited, result.Warns)(r)
 				finding(validity.ReasonStartSkew, result.Accepted)(r)
 			},
-			valid: true, outcome: OutcomePassed, warnings: []string{"NetworkLimited", "ClientSaturated"},
+			valid: true, outcome: benchmark.OutcomePassed, warnings: []string{"NetworkLimited", "ClientSaturated"},
 		},
 		"99% achieved": {
-			change: func(r *result.Result) { r.Arrivals.StartedMicroseconds = 1_010_000 }, valid: true, outcome: OutcomePassed,
+			change: func(r *result.Result) { r.Arrivals.StartedMicroseconds = 1_010_000 }, valid: true, outcome: benchmark.OutcomePassed,
 		},
 		"less than 99% achieved": {
-			change: func(r *result.Result) { r.Arrivals.StartedMicroseconds = 1_011_000 }, valid: true, outcome: OutcomeFailed,
+			change: func(r *result.Result) { r.Arrivals.StartedMicroseconds = 1_011_000 }, valid: true, outcome: benchmark.OutcomeFailed,
 			trialMessage: "989.12 requests/s were started of 1000.00",
 		},
 		"dropped": {
-			change: func(r *result.Result) { r.Merged.Dropped = 1 }, valid: true, outcome: OutcomeFailed,
+			change: func(r *result.Result) { r.Merged.Dropped = 1 }, valid: true, outcome: benchmark.OutcomeFailed,
 			trialMessage: "1 requests were dropped",
 		},
 		"thresholds": {
 			change: func(r *result.Result) {
 				r.Thresholds = []result.ThresholdOutcome{{Metric: "LatencyP99", Bound: "below 50ms", Actual: "51ms"}, {Metric: "LatencyP50", Met: true}}
-			}, valid: true, outcome: OutcomeFailed, trialMessage: "LatencyP99 is 51ms, must be below 50ms",
+			}, valid: true, outcome: benchmark.OutcomeFailed, trialMessage: "LatencyP99 is 51ms, must be below 50ms",
 		},
 		"closed load": {
-			change: func(r *result.Result) { r.Arrivals = nil }, valid: true, outcome: OutcomePassed,
+			change: func(r *result.Result) { r.Arrivals = nil }, valid: true, outcome: benchmark.OutcomePassed,
 		},
 		"overloaded": {
-			change: finding(validity.ReasonRateNotAchieved, result.Invalidates), message: "About RateNotAchieved.", outcome: OutcomeFailed, trialMessage: "About RateNotAchieved.",
+			change: finding(validity.ReasonRateNotAchieved, result.Invalidates), message: "About RateNotAchieved.", outcome: benchmark.OutcomeFailed, trialMessage: "About RateNotAchieved.",
 		},
 		"not kept up with": {
-			change: finding(validity.ReasonNotKeepingUp, result.Invalidates), message: "About NotKeepingUp.", outcome: OutcomeFailed, trialMessage: "About NotKeepingUp.",
+			change: finding(validity.ReasonNotKeepingUp, result.Invalidates), message: "About NotKeepingUp.", outcome: benchmark.OutcomeFailed, trialMessage: "About NotKeepingUp.",
 		},
 		"saturated": {
 			change: func(r *result.Result) {
 				finding(validity.ReasonRateNotAchieved, result.Invalidates)(r)
 				finding(validity.ReasonClientThrottled, result.Invalidates)(r)
 			},
-			message: "About RateNotAchieved. About ClientThrottled.", outcome: OutcomeSaturated, trialMessage: "About RateNotAchieved. About ClientThrottled.",
+			message: "About RateNotAchieved. About ClientThrottled.", outcome: benchmark.OutcomeSaturated, trialMessage: "About RateNotAchieved. About ClientThrottled.",
 		},
 		"invalid": {
 			change: func(r *result.Result) {
@@ -139,7 +141,7 @@ func TestComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := measured(1000)
 			c.change(r)
-			run, trial := Run{}, Run{RunKey: RunKey{Trial: true}}
+			run, trial := benchmark.Run{}, benchmark.Run{RunKey: benchmark.RunKey{Trial: true}}
 			run.Complete(r, "c5.large")
 			trial.Complete(r, "c5.large")
 			if run.Valid != c.valid || run.Message != c.message || run.Outcome != "" {
@@ -151,7 +153,7 @@ func TestComplete(t *testing.T) {
 			if diff := cmp.Diff(c.warnings, run.Warnings); diff != "" {
 				t.Error(diff)
 			}
-			want := Conditions{NodeType: "c5.large", Kernel: "6.1.0", Image: "tomcat@sha256:1, app app@sha256:2", CPUExclusivity: "Exclusive, app Shared"}
+			want := benchmark.Conditions{NodeType: "c5.large", Kernel: "6.1.0", Image: "tomcat@sha256:1, app app@sha256:2", CPUExclusivity: "Exclusive, app Shared"}
 			if run.Conditions != want {
 				t.Errorf("conditions %+v", run.Conditions)
 			}
@@ -180,7 +182,7 @@ func TestPlacement(t *testing.T) {
 			for _, node := range c.clients {
 				r.Clients = append(r.Clients, result.Client{Node: node})
 			}
-			if got := ConditionsOf(r, "").Placement; got != c.want {
+			if got := benchmark.ConditionsOf(r, "").Placement; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -191,13 +193,13 @@ func TestFail(t *testing.T) {
 	for _, c := range []struct {
 		trial  bool
 		reason string
-		want   Run
+		want   benchmark.Run
 	}{
-		{false, "TargetCrashed", Run{Message: "TargetCrashed: exit code 137"}},
-		{true, "TargetCrashed", Run{Message: "TargetCrashed: exit code 137", Valid: true, Outcome: OutcomeFailed}},
-		{true, "ClientLost", Run{Message: "ClientLost: exit code 137"}},
+		{false, "TargetCrashed", benchmark.Run{Message: "TargetCrashed: exit code 137"}},
+		{true, "TargetCrashed", benchmark.Run{Message: "TargetCrashed: exit code 137", Valid: true, Outcome: benchmark.OutcomeFailed}},
+		{true, "ClientLost", benchmark.Run{Message: "ClientLost: exit code 137"}},
 	} {
-		got := Run{RunKey: RunKey{Trial: c.trial}}
+		got := benchmark.Run{RunKey: benchmark.RunKey{Trial: c.trial}}
 		got.Fail(c.reason, "exit code 137")
 		c.want.Trial = c.trial
 		if diff := cmp.Diff(c.want, got); diff != "" {

@@ -123,7 +123,7 @@ func TestFind(t *testing.T) {
 			},
 		},
 		// With a knee at 630, the throughput above 600 is within 5% of the highest: the first such window
-		// is that of seconds 116 to 125, of 605 users in the mean.
+		// is that of seconds 116 to 125, of 605 users on average.
 		"throughput during a step": {
 			target{knee: 630}, rising, map[string]at{"Throughput": {120, 603, true}, "LatencyP99": {100, 503, true}},
 		},
@@ -185,7 +185,7 @@ func TestFindInABeginning(t *testing.T) {
 		}
 	}
 	// The app is above 90% from second 86 on. The throughput's window begins with second 81 and has 430
-	// users in the mean; the three windows with 516 or more begin with second 99 and last 30 s.
+	// users on average; the three windows with 516 or more begin with second 99 and last 30 s.
 	if diff := cmp.Diff(map[string]int64{"CPUapp": 89, "FailedRequests": 121, "ErrorRate": 121, "Throughput": 129}, known); diff != "" {
 		t.Errorf("seconds after which they are known (-want +got):\n%s", diff)
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
@@ -29,14 +31,14 @@ func connectors() *v1alpha1.Benchmark {
 
 // active begins a round.
 func active(b *v1alpha1.Benchmark) *v1alpha1.Benchmark {
-	benchmark.Begin(b, v1alpha1.TriggerRequested, "hash", 2, 1, roundStart)
+	lifecycle.Begin(b, v1alpha1.TriggerRequested, "hash", 2, 1, roundStart)
 	b.Status.ObservedGeneration = ptr.To(b.Generation)
 	return b
 }
 
 // complete ends the round under way.
-func complete(b *v1alpha1.Benchmark, verdict v1alpha1.BenchmarkVerdict, reason, message string) *v1alpha1.Benchmark {
-	benchmark.Complete(b, &benchmark.End{Verdict: verdict, Reason: reason, Message: message}, roundStart.Add(time.Hour))
+func complete(b *v1alpha1.Benchmark, outcome v1alpha1.BenchmarkVerdict, reason, message string) *v1alpha1.Benchmark {
+	lifecycle.Complete(b, &verdict.End{Verdict: outcome, Reason: reason, Message: message}, roundStart.Add(time.Hour))
 	return b
 }
 
@@ -75,9 +77,9 @@ func TestWatchShowsErrorsThatAreRetried(t *testing.T) {
 	c.out.waitFor(t, "0 of 2 cells of the next")
 	step := func(blocks int32, err string) {
 		t.Helper()
-		benchmark.ClearRetry(b)
+		lifecycle.ClearRetry(b)
 		if err != "" {
-			benchmark.Retry(b, errors.New(err))
+			lifecycle.Retry(b, errors.New(err))
 		}
 		b.Status.Round.CompletedBlocks = ptr.To(blocks)
 		server.SetBenchmark(b)
@@ -118,7 +120,7 @@ func TestExitCodesOfRounds(t *testing.T) {
 	}
 	invalid := connectors()
 	invalid.Status.ObservedGeneration = ptr.To(int64(1))
-	benchmark.Reject(invalid, "hash", "spec.axes: 300 cells", roundStart)
+	lifecycle.Reject(invalid, "hash", "spec.axes: 300 cells", roundStart)
 	for name, tc := range map[string]struct {
 		b    *v1alpha1.Benchmark
 		code int
@@ -177,7 +179,7 @@ func TestRunOfARejectedSpec(t *testing.T) {
 	c := start(t, server, "benchmark", "run", "connectors", "--wait")
 	c.out.waitFor(t, "waiting for the operator to begin a round")
 	b = server.Benchmark()
-	benchmark.Reject(b, "other", "spec.schedule.cron: no", roundStart)
+	lifecycle.Reject(b, "other", "spec.schedule.cron: no", roundStart)
 	server.SetBenchmark(b)
 	c.wantEnd(t, exit.Failed, "connectors ended with an error: InvalidSpec: spec.schedule.cron: no")
 	if strings.Contains(c.out.String(), "round 1") {
@@ -212,7 +214,7 @@ func TestCancelSuspendAndResume(t *testing.T) {
 func TestHintsOfRounds(t *testing.T) {
 	server := startAPIServer(t)
 	b := active(connectors())
-	benchmark.Report(b, v1alpha1.ReasonSuspended, "spec.suspend keeps the round from going on.", roundStart)
+	lifecycle.Report(b, v1alpha1.ReasonSuspended, "spec.suspend keeps the round from going on.", roundStart)
 	server.SetBenchmark(b)
 	start(t, server, "watch", "benchmark/connectors").out.waitFor(t, `resume it with "kubectl assay benchmark resume connectors --namespace default"`+"\n")
 	b = connectors()
@@ -233,7 +235,7 @@ func TestRunKeepsItsVerdict(t *testing.T) {
 	server.SetBenchmark(b)
 	c.out.waitFor(t, "round 2;")
 	complete(b, v1alpha1.BenchmarkFailed, benchmark.ReasonCompleted, "1 of 1 failed.")
-	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
+	lifecycle.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
 	server.SetBenchmark(b)
 	c.wantEnd(t, exit.GateFailed, "No further round begins: InvalidSpec: spec.schedule.cron: no\n", "connectors, round 2 FAILED: The round ended before the spec became invalid.",
 		"kubectl assay report benchmark/connectors")
@@ -243,13 +245,13 @@ func TestRunKeepsItsVerdict(t *testing.T) {
 	c = start(t, server, "watch", "benchmark/connectors")
 	c.out.waitFor(t, "round 1;")
 	b = complete(active(connectors()), v1alpha1.BenchmarkPassed, benchmark.ReasonCompleted, "1 of 1.")
-	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
+	lifecycle.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
 	server.SetBenchmark(b)
 	c.wantEnd(t, exit.Success, "connectors, round 1 passed: The round ended before the spec became invalid.")
 
 	// A round that is cancelled has the verdict that an invalid schedule has.
 	b = complete(active(connectors()), v1alpha1.BenchmarkError, v1alpha1.ReasonCancelled, "By you.")
-	benchmark.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
+	lifecycle.Reject(b, b.Status.Hash, "spec.schedule.cron: no", roundStart)
 	server.SetBenchmark(b)
 	start(t, server, "benchmark", "run", "connectors").wantEnd(t, exit.Failed, `no round of Benchmark "connectors" begins, because its spec is invalid; correct and apply it: spec.schedule.cron: no`)
 	start(t, server, "watch", "benchmark/connectors").wantEnd(t, exit.Failed, "connectors ended with an error: InvalidSpec: spec.schedule.cron: no")
@@ -275,19 +277,19 @@ func TestAcceptARound(t *testing.T) {
 	// The command waits for the answer, and makes a request that was refused again. The report has the answer.
 	var requests []string
 	server.Operator(func(b *v1alpha1.Benchmark) {
-		requests = append(requests, benchmark.AcceptanceRequest(b))
-		benchmark.Refuse(b, benchmark.AcceptanceRequest(b), "Round 2 is under way.", roundStart)
+		requests = append(requests, lifecycle.AcceptanceRequest(b))
+		lifecycle.Refuse(b, lifecycle.AcceptanceRequest(b), "Round 2 is under way.", roundStart)
 	})
 	for range 2 {
 		start(t, server, accept...).wantEnd(t, exit.Failed, `the operator refused the request for Benchmark "connectors": Round 2 is under way.`)
 	}
-	if len(requests) != 2 || requests[0] == requests[1] || benchmark.RequestedRound(requests[0]) != "1" {
+	if len(requests) != 2 || requests[0] == requests[1] || lifecycle.RequestedRound(requests[0]) != "1" {
 		t.Errorf("the requests are %q", requests)
 	}
 	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: The request to accept this round as the baseline was refused: Round 2 is under way.\n")
 	server.Operator(func(b *v1alpha1.Benchmark) {
-		candidate, _ := benchmark.Acceptable(b)
-		benchmark.Accept(b, benchmark.AcceptanceRequest(b), candidate, roundStart.Add(2*time.Hour))
+		candidate, _ := lifecycle.Acceptable(b)
+		lifecycle.Accept(b, lifecycle.AcceptanceRequest(b), candidate, roundStart.Add(2*time.Hour))
 	})
 	start(t, server, accept...).wantEnd(t, exit.Success, "benchmark/connectors round 1 (Failed) is accepted as the baseline of later rounds\n")
 	b = server.Benchmark()

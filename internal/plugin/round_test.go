@@ -13,6 +13,10 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
@@ -22,7 +26,7 @@ func roundOf(t *testing.T, b *v1alpha1.Benchmark, factor float64) *benchmark.Rou
 	t.Helper()
 	b.Spec.Axes = []v1alpha1.Axis{{Name: "connector", Options: []v1alpha1.AxisOption{{Name: "nio"}, {Name: "apr"}}}}
 	b.Spec.Comparison.Baseline = v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"connector": "nio"}}
-	cells, err := benchmark.Cells(&b.Spec)
+	cells, err := cells.Of(&b.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +34,7 @@ func roundOf(t *testing.T, b *v1alpha1.Benchmark, factor float64) *benchmark.Rou
 	if b.Status.Round != nil {
 		number = b.Status.Round.Number + 1
 	}
-	p := &benchmark.Planner{Benchmark: b.Name, Spec: &b.Spec, Cells: cells, Number: number}
+	p := &plan.Planner{Design: inference.Design{Spec: &b.Spec, Cells: cells}, Benchmark: b.Name, Number: number}
 	r := &benchmark.Round{
 		Namespace: "default", Benchmark: b.Name, Number: number, Trigger: v1alpha1.TriggerRequested, Spec: b.Spec, Cells: cells,
 		Started: roundStart, Ended: roundStart.Add(time.Hour),
@@ -63,7 +67,7 @@ func conclude(t *testing.T, b *v1alpha1.Benchmark, factor float64) *corev1.Confi
 	active(b)
 	identity := artifact.Identify(data)
 	name := fmt.Sprintf("%s-r%d-round", b.Name, r.Number)
-	b.Status.Round.Effects = benchmark.EffectStatuses(r.Cells, r.Effects)
+	b.Status.Round.Effects = lifecycle.Effects(r.Cells, r.Effects)
 	b.Status.Round.Artifact = &v1alpha1.ArtifactReference{
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: name, Key: benchmark.ArtifactKey}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
 	}
@@ -135,7 +139,7 @@ func TestReportFromTheStatus(t *testing.T) {
 	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: CAN'T TELL YET\n1 of 1.\n",
 		"Can't tell yet: p99 of connector=gone is between 2% better and 8% worse than that of the baseline;", "About 40 blocks would decide.",
 		"connector=gone      4,000              -  the clients: the server's is unknown      3996.5")
-	benchmark.Reject(b, "other", "spec.axes: 300 cells", roundStart)
+	lifecycle.Reject(b, "other", "spec.axes: 300 cells", roundStart)
 	server.SetBenchmark(b)
 	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: CAN'T TELL YET", "Note: No round has begun for the spec as it is now. spec.axes: 300 cells\n")
 }

@@ -138,3 +138,11 @@ func median(sorted []float64) float64 {
 		return (sorted[(n-1)/2] + sorted[n/2]) / 2
 	}
 }
+
+// Finite returns nil for what JSON can't say: infinities, and NaN.
+func Finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

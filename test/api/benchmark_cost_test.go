@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	rounds "github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/search"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -53,7 +56,7 @@ type cost struct {
 
 func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 	t.Helper()
-	cells, err := rounds.Cells(&b.Spec)
+	cells, err := cells.Of(&b.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +86,13 @@ func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 			c.runs += blocks
 		}
 		if s := b.Spec.Capacity; s != nil {
-			spec, err := cells[i].TrialSpec(&b.Spec.Template.Spec, s, s.From)
-			count(spec, err, rounds.MaxTrials(s))
-			c.trials += rounds.MaxTrials(s)
+			spec := &v1alpha1.BenchmarkRunSpec{}
+			doc, err := cells[i].TrialJSON(&b.Spec.Template.Spec, s, s.From)
+			if err == nil {
+				err = json.Unmarshal(doc, spec)
+			}
+			count(spec, err, search.MaxTrials(s))
+			c.trials += search.MaxTrials(s)
 		}
 	}
 	c.load = fmt.Sprintf("%s of warm-up and %s of measurement", between(t, loads.warmup), between(t, loads.measurement))
@@ -254,7 +261,7 @@ func checkCommands(t *testing.T, path, comment string, b *v1alpha1.Benchmark) {
 // number of the cell, from 1.
 func gridsOf(t *testing.T, b *v1alpha1.Benchmark, o round.PivotOptions) []round.Grid {
 	t.Helper()
-	cells, err := rounds.Cells(&b.Spec)
+	cells, err := cells.Of(&b.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,10 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	rounds "github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/benchmark/schedule"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -88,12 +92,12 @@ func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace stri
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, b); err != nil {
 		t.Fatal(err)
 	}
-	cells, err := rounds.Cells(&b.Spec)
+	cells, err := cells.Of(&b.Spec)
 	if err == nil {
-		err = rounds.CheckRepetitions(&b.Spec, cells)
+		err = inference.CheckRepetitions(&b.Spec, cells)
 	}
 	if err == nil && b.Spec.Schedule != nil {
-		_, err = rounds.ParseSchedule(b.Spec.Schedule)
+		_, err = schedule.Parse(b.Spec.Schedule)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -115,9 +119,9 @@ func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace stri
 }
 
 // acceptRun creates a run as a dry run, and renders its target.
-func acceptRun(t *testing.T, b *v1alpha1.Benchmark, key rounds.RunKey, cell *rounds.Cell, spec []byte) {
+func acceptRun(t *testing.T, b *v1alpha1.Benchmark, key rounds.RunKey, cell *cells.Cell, spec []byte) {
 	t.Helper()
-	run, err := rounds.NewRun(b, key, cell, spec)
+	run, err := objects.NewRun(b, key, cell, spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
 )
 
 // incomplete returns what is wrong with the runs of a round that must have one valid run of each cell in each
@@ -50,11 +53,11 @@ func incomplete(round *benchmark.Round, cells, blocks int) []string {
 // recomputed returns an error unless the recorded figures of a round's runs give its verdict, its message and its
 // effects.
 func recomputed(round *benchmark.Round) error {
-	cells, err := benchmark.Cells(&round.Spec)
+	cells, err := cells.Of(&round.Spec)
 	if err != nil {
 		return err
 	}
-	planner := &benchmark.Planner{Benchmark: round.Benchmark, Spec: &round.Spec, Cells: cells, Number: round.Number, Seed: round.Seed}
+	planner := &plan.Planner{Design: inference.Design{Spec: &round.Spec, Cells: cells}, Benchmark: round.Benchmark, Number: round.Number, Seed: round.Seed}
 	end := planner.Next(round.Runs).End
 	if end == nil {
 		return fmt.Errorf("by its recorded figures the round has not ended, recorded is %s", round.Verdict)

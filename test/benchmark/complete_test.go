@@ -11,17 +11,20 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
 )
 
 // made makes a round of a Benchmark as its planner says, of runs whose figures a function gives, and returns it as
 // it is stored.
 func made(t *testing.T, b *v1alpha1.Benchmark, figures func(cell int) map[v1alpha1.BenchmarkMetric]float64) *benchmark.Round {
 	t.Helper()
-	cells, err := benchmark.Cells(&b.Spec)
+	cells, err := cells.Of(&b.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &benchmark.Planner{Benchmark: b.Name, Spec: &b.Spec, Cells: cells, Number: 2, Seed: 5}
+	p := &plan.Planner{Design: inference.Design{Spec: &b.Spec, Cells: cells}, Benchmark: b.Name, Number: 2, Seed: 5}
 	round := &benchmark.Round{Benchmark: b.Name, Number: 2, Seed: 5, Spec: b.Spec, Cells: cells}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -93,7 +94,7 @@ func valid(runs []benchmark.Run) []benchmark.Run {
 func (s *stage) noteEffects(round *benchmark.Round) {
 	for i := range round.Effects {
 		e := &round.Effects[i]
-		s.Note("%-20s %-34s %s", e.Metric, describe(e), benchmark.Phrase(e.Word))
+		s.Note("%-20s %-34s %s", e.Metric, describe(e), inference.Phrase(e.Word))
 	}
 	for i := range round.Runs {
 		if r := &round.Runs[i]; !r.Valid {
@@ -121,7 +122,7 @@ func concluded(round *benchmark.Round) string {
 			}
 		}
 		if n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, benchmark.Phrase(word)))
+			words = append(words, fmt.Sprintf("%d %s", n, inference.Phrase(word)))
 		}
 	}
 	return fmt.Sprintf("%s, %d blocks: %s", round.Verdict, round.Blocks, strings.Join(words, ", "))

@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -41,8 +42,8 @@ func showKilled(ctx context.Context, s *stage) error {
 		if err := s.get(ctx, b); err != nil {
 			return err
 		}
-		if !benchmark.IsActive(b) || ptr.Deref(b.Status.Round.FinishedRuns, 0) == 0 {
-			return fmt.Errorf("no run has ended: %s", benchmark.Succeeded(b).Message)
+		if !lifecycle.IsActive(b) || ptr.Deref(b.Status.Round.FinishedRuns, 0) == 0 {
+			return fmt.Errorf("no run has ended: %s", lifecycle.Succeeded(b).Message)
 		}
 		return nil
 	}); err != nil {
@@ -77,7 +78,7 @@ func showKilled(ctx context.Context, s *stage) error {
 	}
 	s.check("verdict", verdict, "the same", same == nil)
 	effect := effectOf(round, meanLatency)
-	s.check("conclusion", fmt.Sprintf("%s, %s, %s", describe(&effect), benchmark.Phrase(effect.Word), b.Status.Verdict), "worse, Failed",
+	s.check("conclusion", fmt.Sprintf("%s, %s, %s", describe(&effect), inference.Phrase(effect.Word), b.Status.Verdict), "worse, Failed",
 		effect.Word == v1alpha1.EffectWorse && round.Verdict == v1alpha1.BenchmarkFailed && b.Status.Verdict == round.Verdict)
 	return nil
 }
@@ -109,7 +110,7 @@ func (s *stage) killManagers(ctx context.Context, b *v1alpha1.Benchmark) (kills 
 		if err := harness.Retry(ctx, func(ctx context.Context) error { return s.get(ctx, b) }); err != nil {
 			return kills, err
 		}
-		if !benchmark.IsActive(b) {
+		if !lifecycle.IsActive(b) {
 			return kills, nil
 		}
 		during := s.runState(ctx, b)

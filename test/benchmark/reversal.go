@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -44,7 +45,7 @@ func showReversal(ctx context.Context, s *stage) error {
 	}
 	s.noteEffects(strong)
 	effect := effectOf(strong, requestsPerSecond)
-	s.check("strong client", fmt.Sprintf("%s, %s, %s", describe(&effect), benchmark.Phrase(effect.Word), strong.Verdict), "worse, Failed",
+	s.check("strong client", fmt.Sprintf("%s, %s, %s", describe(&effect), inference.Phrase(effect.Word), strong.Verdict), "worse, Failed",
 		effect.Word == v1alpha1.EffectWorse && strong.Verdict == v1alpha1.BenchmarkFailed)
 
 	b := reversalBenchmark(s, "starved", starvedClient, starvedReplace)

@@ -8,6 +8,9 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
 )
@@ -17,12 +20,12 @@ import (
 func reversedRound(t *testing.T, valid bool) *benchmark.Round {
 	t.Helper()
 	b := reversalBenchmark(testStage("reversal"), "starved", starvedClient, starvedReplace)
-	cells, err := benchmark.Cells(&b.Spec)
+	cells, err := cells.Of(&b.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(4, 0))
-	p := &benchmark.Planner{Benchmark: b.Name, Spec: &b.Spec, Cells: cells, Number: 1, Seed: 5}
+	p := &plan.Planner{Design: inference.Design{Spec: &b.Spec, Cells: cells}, Benchmark: b.Name, Number: 1, Seed: 5}
 	round := &benchmark.Round{Benchmark: b.Name, Number: 1, Seed: 5, Spec: b.Spec, Cells: cells}
 	for {
 		step := p.Next(round.Runs)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -84,7 +84,7 @@ func (s *stage) awaitStart(ctx context.Context, b *v1alpha1.Benchmark, number in
 			return err
 		}
 		if r := b.Status.Round; r == nil || r.Number < number {
-			return fmt.Errorf("round %d has not begun: %s", number, benchmark.Succeeded(b).Message)
+			return fmt.Errorf("round %d has not begun: %s", number, lifecycle.Succeeded(b).Message)
 		}
 		if n := len(s.seen.all()); n < int(number) {
 			return fmt.Errorf("%d runs were seen, want one of each of %d rounds", n, number)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/search"
 )
 
 func TestChoose(t *testing.T) {
@@ -41,7 +45,7 @@ func TestBenchmarks(t *testing.T) {
 		"scheduled": {scheduledBenchmark(testStage("scheduled")), []string{"template"}},
 	} {
 		spec := &test.benchmark.Spec
-		cells, err := benchmark.Cells(spec)
+		cells, err := cells.Of(spec)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -54,11 +58,11 @@ func TestBenchmarks(t *testing.T) {
 			if spec.Capacity == nil {
 				continue
 			}
-			if trial, err := cells[i].TrialSpec(&spec.Template.Spec, spec.Capacity, 77); err != nil || trial.Load.Open.RequestsPerSecond != 77 {
-				t.Errorf("%s: %+v, %v", name, trial, err)
+			if trial, err := cells[i].TrialJSON(&spec.Template.Spec, spec.Capacity, 77); err != nil || !strings.Contains(string(trial), `"requestsPerSecond":77`) {
+				t.Errorf("%s: %s, %v", name, trial, err)
 			}
 		}
-		if err := benchmark.CheckRepetitions(spec, cells); err != nil || !slices.Equal(names, test.cells) {
+		if err := inference.CheckRepetitions(spec, cells); err != nil || !slices.Equal(names, test.cells) {
 			t.Errorf("%s: cells %q, want %q; %v", name, names, test.cells, err)
 		}
 		if want := "benchmark-" + name; spec.Template.Spec.Lane != want {
@@ -146,9 +150,9 @@ func TestCapacityOfALimitedServer(t *testing.T) {
 	for i := range 5 {
 		known := knownCapacity(i)
 		spec := capacityBenchmark(testStage("capacity"), "capacity", known).Spec.Capacity
-		var trials []benchmark.Trial
+		var trials []search.Trial
 		for {
-			step := benchmark.Search(spec, trials)
+			step := search.Next(spec, trials)
 			if step.Next == 0 {
 				c := benchmark.Capacity{Sustained: step.Sustained, AchievedPerSecond: float64(step.Sustained), Failed: step.Failed, Limit: step.Limit, Trials: len(trials)}
 				if off := percentBeyond(float64(step.Sustained), known); !foundCapacity(&c, known) || off < -2 || off > 1.1 {
@@ -160,7 +164,7 @@ func TestCapacityOfALimitedServer(t *testing.T) {
 			if float64(step.Next)*0.99 > float64(known) {
 				outcome = benchmark.OutcomeFailed
 			}
-			trials = append(trials, benchmark.Trial{Load: step.Next, Outcome: outcome})
+			trials = append(trials, search.Trial{Load: step.Next, Outcome: outcome})
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -55,7 +57,7 @@ func showSlower(ctx context.Context, s *stage) error {
 		}
 		effect := effectOf(round, meanLatency)
 		s.check(fmt.Sprintf("round %d of %d", number+1, s.rounds),
-			fmt.Sprintf("%s, %s, %s", describe(&effect), benchmark.Phrase(effect.Word), round.Verdict),
+			fmt.Sprintf("%s, %s, %s", describe(&effect), inference.Phrase(effect.Word), round.Verdict),
 			fmt.Sprintf("worse, Failed, holds %d%%", slowerPercent), foundSlower(&effect) && round.Verdict == v1alpha1.BenchmarkFailed)
 	}
 	s.checkPauses()
@@ -111,7 +113,7 @@ func foundSlower(e *benchmark.Effect) bool {
 // baseline returns the median of the mean latency of the faster server, in microseconds; 0 if it is unknown.
 func baseline(round *benchmark.Round) float64 {
 	for _, e := range round.Estimates {
-		if e.Metric == meanLatency && round.Cells[e.Cell].Baseline == benchmark.NoBaseline {
+		if e.Metric == meanLatency && round.Cells[e.Cell].Baseline == cells.NoBaseline {
 			return e.Median
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -84,7 +85,7 @@ func (s *stage) ended(ctx context.Context, b *v1alpha1.Benchmark, number int64) 
 		return err
 	}
 	if r := b.Status.Round; r == nil || r.Number < number || r.CompletionTime == nil || !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished) {
-		return fmt.Errorf("round %d has not ended: %s", number, benchmark.Succeeded(b).Message)
+		return fmt.Errorf("round %d has not ended: %s", number, lifecycle.Succeeded(b).Message)
 	}
 	return nil
 }
@@ -104,7 +105,7 @@ func (s *stage) round(ctx context.Context, b *v1alpha1.Benchmark, number int64, 
 func (s *stage) stored(ctx context.Context, b *v1alpha1.Benchmark) (*benchmark.Round, error) {
 	data, err := s.Artifact(ctx, b.Namespace, b.Status.Round.Artifact)
 	if err != nil {
-		return nil, fmt.Errorf("round %d: %w: %s", b.Status.Round.Number, err, benchmark.Succeeded(b).Message)
+		return nil, fmt.Errorf("round %d: %w: %s", b.Status.Round.Number, err, lifecycle.Succeeded(b).Message)
 	}
 	return benchmark.DecodeRound(data)
 }

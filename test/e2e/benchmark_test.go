@@ -19,6 +19,8 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -49,9 +51,9 @@ func TestBenchmark(t *testing.T) {
 		t.Fatalf("wait for the end of the round: %v: %+v", err, b.Status)
 	}
 	if e := b.Status.Round.Effects; b.Status.Verdict != v1alpha1.BenchmarkFailed || len(e) != 1 || e[0].Word != v1alpha1.EffectWorse {
-		t.Fatalf("%s: %+v", benchmark.Succeeded(b).Message, b.Status.Round)
+		t.Fatalf("%s: %+v", lifecycle.Succeeded(b).Message, b.Status.Round)
 	}
-	t.Log(benchmark.Succeeded(b).Message)
+	t.Log(lifecycle.Succeeded(b).Message)
 
 	var stored corev1.ConfigMap
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: b.Namespace, Name: b.Status.Round.Artifact.ConfigMap.Name}, &stored); err != nil {
@@ -77,7 +79,7 @@ func TestBenchmark(t *testing.T) {
 			pauses = append(pauses, r.Started.Sub(last.Ended))
 		}
 		if r.Valid {
-			if want := benchmark.Block(round.Seed, 2, r.Number)[valid%2]; r.Cell != want || r.Number != valid/2 {
+			if want := blocks.Order(round.Seed, 2, r.Number)[valid%2]; r.Cell != want || r.Number != valid/2 {
 				t.Errorf("valid run %d is %s, want cell %d of block %d", valid, r.Name, want, valid/2)
 			}
 			valid++

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/artifact"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -37,14 +38,14 @@ func TestSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	between("bytes of a Benchmark", len(text), 40_000, 60_000)
-	cells, err := benchmark.Cells(&b.Spec)
-	if err != nil || len(cells) != benchmark.MaxCells {
-		t.Errorf("%d cells, %v", len(cells), err)
+	all, err := cells.Of(&b.Spec)
+	if err != nil || len(all) != cells.Max {
+		t.Errorf("%d cells, %v", len(all), err)
 	}
-	if err := benchmark.CheckRepetitions(&b.Spec, cells); err != nil {
+	if err := inference.CheckRepetitions(&b.Spec, all); err != nil {
 		t.Error(err)
 	}
-	if _, err := cells[len(cells)-1].TrialSpec(&b.Spec.Template.Spec, b.Spec.Capacity, 20); err != nil {
+	if _, err := all[len(all)-1].TrialJSON(&b.Spec.Template.Spec, b.Spec.Capacity, 20); err != nil {
 		t.Error(err)
 	}
 

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
@@ -19,11 +19,11 @@ const answerInterval = 200 * time.Millisecond
 // accept asks the operator to accept a round, and waits for its answer for at most the timeout.
 func (o *options) accept(timeout time.Duration) verb {
 	return func(ctx context.Context, b *v1alpha1.Benchmark) error {
-		candidate, refusal := benchmark.Acceptable(b)
+		candidate, refusal := lifecycle.Acceptable(b)
 		if refusal != "" {
 			return exit.Errorf(exit.Failed, "no round of Benchmark %q can be accepted: %s", b.Name, refusal)
 		}
-		if benchmark.IsBaseline(b, candidate) {
+		if lifecycle.IsBaseline(b, candidate) {
 			return o.say(b, fmt.Sprintf("round %d is the baseline already", candidate.Number))
 		}
 		round, err := o.cluster.Round(ctx, b, candidate)
@@ -33,7 +33,7 @@ func (o *options) accept(timeout time.Duration) verb {
 		if refusal := round.Unacceptable(); refusal != "" {
 			return exit.Errorf(exit.Failed, "no round of Benchmark %q can be accepted: %s", b.Name, refusal)
 		}
-		request := benchmark.NewAcceptanceRequest(candidate.Number, time.Now())
+		request := lifecycle.NewAcceptanceRequest(candidate.Number, time.Now())
 		if err := o.annotate(ctx, b, v1alpha1.AnnotationAcceptRound, request); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/plugin/terminal"
@@ -39,17 +39,17 @@ func (o *options) run(wait bool, timeout time.Duration) verb {
 			return exit.Errorf(exit.Unknown, "--wait and --dry-run must not be used together")
 		case timeout != 0 && !wait:
 			return exit.Errorf(exit.Unknown, "--timeout needs --wait")
-		case benchmark.IsSuspended(b):
+		case lifecycle.IsSuspended(b):
 			return exit.Errorf(exit.Failed, "Benchmark %q is suspended; resume it first with \"kubectl assay benchmark resume %s --namespace %s\"", b.Name, b.Name, b.Namespace)
-		case benchmark.IsRejected(b) && !benchmark.Changed(b):
-			return exit.Errorf(exit.Failed, "no round of Benchmark %q begins, because its spec is invalid; correct and apply it: %s", b.Name, benchmark.Succeeded(b).Message)
+		case lifecycle.IsRejected(b) && !lifecycle.Changed(b):
+			return exit.Errorf(exit.Failed, "no round of Benchmark %q begins, because its spec is invalid; correct and apply it: %s", b.Name, lifecycle.Succeeded(b).Message)
 		}
 		request := time.Now().UTC().Format(time.RFC3339Nano)
 		if err := o.annotate(ctx, b, v1alpha1.AnnotationRunRound, request); err != nil {
 			return err
 		}
 		text := "a round was asked for"
-		if benchmark.IsActive(b) {
+		if lifecycle.IsActive(b) {
 			text = fmt.Sprintf("a round was asked for, which begins after round %d", b.Status.Round.Number)
 		}
 		if err := o.say(b, text); err != nil || !wait {
@@ -60,7 +60,7 @@ func (o *options) run(wait bool, timeout time.Duration) verb {
 }
 
 func (o *options) cancel(ctx context.Context, b *v1alpha1.Benchmark) error {
-	if !benchmark.IsActive(b) {
+	if !lifecycle.IsActive(b) {
 		return exit.Errorf(exit.Failed, "no round of Benchmark %q is under way", b.Name)
 	}
 	number := b.Status.Round.Number
@@ -71,26 +71,26 @@ func (o *options) cancel(ctx context.Context, b *v1alpha1.Benchmark) error {
 }
 
 func (o *options) suspend(ctx context.Context, b *v1alpha1.Benchmark) error {
-	if benchmark.IsSuspended(b) {
+	if lifecycle.IsSuspended(b) {
 		return o.say(b, "is suspended already")
 	}
 	if err := o.setSuspend(ctx, b, true); err != nil {
 		return err
 	}
-	if benchmark.IsActive(b) {
+	if lifecycle.IsActive(b) {
 		return o.say(b, fmt.Sprintf("suspended; round %d waits after the run under way", b.Status.Round.Number))
 	}
 	return o.say(b, "suspended")
 }
 
 func (o *options) resume(ctx context.Context, b *v1alpha1.Benchmark) error {
-	if !benchmark.IsSuspended(b) {
+	if !lifecycle.IsSuspended(b) {
 		return o.say(b, "isn't suspended")
 	}
 	if err := o.setSuspend(ctx, b, false); err != nil {
 		return err
 	}
-	if benchmark.IsActive(b) {
+	if lifecycle.IsActive(b) {
 		return o.say(b, fmt.Sprintf("resumed; round %d goes on", b.Status.Round.Number))
 	}
 	return o.say(b, "resumed")

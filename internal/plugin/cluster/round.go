@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 )
 
@@ -28,9 +29,9 @@ func CompletedRound(b *v1alpha1.Benchmark, number int64) (v1alpha1.RoundReferenc
 	switch {
 	case at >= 0:
 		return kept[at], nil
-	case benchmark.IsActive(b) && (number == 0 || number == b.Status.Round.Number):
+	case lifecycle.IsActive(b) && (number == 0 || number == b.Status.Round.Number):
 		return v1alpha1.RoundReference{}, exit.Errorf(exit.Failed, "round %d of Benchmark %q is still under way (wait for it with \"kubectl assay watch benchmark/%s\"): %s",
-			b.Status.Round.Number, b.Name, b.Name, benchmark.Succeeded(b).Message)
+			b.Status.Round.Number, b.Name, b.Name, lifecycle.Succeeded(b).Message)
 	case number == 0:
 		return v1alpha1.RoundReference{}, exit.Errorf(exit.Failed, "Benchmark %q has %s", b.Name, noRound(b))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -77,7 +78,7 @@ func nightly(t *testing.T, latencies ...float64) []client.Object {
 	objects := []client.Object{b}
 	for i, latency := range latencies {
 		b.Spec.Template.Spec.Target.Image = fmt.Sprintf("tomcat:%d", i+1)
-		cells, err := benchmark.Cells(&b.Spec)
+		cells, err := cells.Of(&b.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
@@ -58,15 +59,15 @@ func roundOf(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, er
 	if len(r.Omitted) > 0 {
 		side.Notes = append(side.Notes, fmt.Sprintf("%s: the artifact had no room for some metrics of single runs.", side.Name))
 	}
-	cells, err := benchmark.Cells(&r.Spec) // those of the artifact can't make specs
+	all, err := cells.Of(&r.Spec) // those of the artifact can't make specs
 	if err != nil {
 		side.Notes = append(side.Notes, fmt.Sprintf("%s: its specs can't be compared: %v.", side.Name, err))
 	}
 	stored := r.Stored()
 	for i := range r.Cells {
 		group := round.Group{Cell: r.Cells[i].Name, Runs: stored[r.Cells[i].Name]}
-		if at := slices.IndexFunc(cells, func(cell benchmark.Cell) bool { return cell.Name == group.Cell }); at >= 0 {
-			spec, err := cells[at].JSON(&r.Spec.Template.Spec)
+		if at := slices.IndexFunc(all, func(cell cells.Cell) bool { return cell.Name == group.Cell }); at >= 0 {
+			spec, err := all[at].JSON(&r.Spec.Template.Spec)
 			if err == nil {
 				err = addSpec(&group, spec)
 			}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report/doc"
@@ -53,18 +53,18 @@ func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number
 func notes(b *v1alpha1.Benchmark, number int64) (notes []string) {
 	latest := b.Status.Round
 	switch {
-	case benchmark.IsActive(b):
+	case lifecycle.IsActive(b):
 		notes = append(notes, fmt.Sprintf("Round %d is under way.", latest.Number))
 	case latest.Number != number:
 		notes = append(notes, fmt.Sprintf("The last round is %d.", latest.Number))
-	case benchmark.IsRejected(b):
-		notes = append(notes, "No round has begun for the spec as it is now. "+benchmark.Succeeded(b).Message)
+	case lifecycle.IsRejected(b):
+		notes = append(notes, "No round has begun for the spec as it is now. "+lifecycle.Succeeded(b).Message)
 	}
 	at := slices.IndexFunc(b.Status.History, func(r v1alpha1.RoundReference) bool { return r.Number == number && r.AcceptanceTime != nil })
 	switch a := b.Status.Acceptance; {
 	case at >= 0:
 		notes = append(notes, fmt.Sprintf("This round was accepted as the baseline by hand at %s.", b.Status.History[at].AcceptanceTime.UTC().Format(time.RFC3339)))
-	case a != nil && a.Outcome == v1alpha1.AcceptanceRefused && benchmark.RequestedRound(a.Request) == strconv.FormatInt(number, 10):
+	case a != nil && a.Outcome == v1alpha1.AcceptanceRefused && lifecycle.RequestedRound(a.Request) == strconv.FormatInt(number, 10):
 		notes = append(notes, "The request to accept this round as the baseline was refused: "+a.Message)
 	}
 	return notes

@@ -15,6 +15,9 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/printable"
@@ -34,11 +37,11 @@ type benchmarkRow struct {
 }
 
 func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
-	state := benchmark.Succeeded(b)
+	state := lifecycle.Succeeded(b)
 	r := &benchmarkRow{
 		Namespace: b.Namespace, Name: b.Name, Path: pathOf("benchmarks", b.Namespace, b.Name), Verdict: printable.Text(string(b.Status.Verdict)),
 		State: printable.Text(cmp.Or(state.Reason, "New")), Says: printable.Text(state.Message), Round: none, Cells: none, Progress: none,
-		Suspended: benchmark.IsSuspended(b), created: b.CreationTimestamp.Time,
+		Suspended: lifecycle.IsSuspended(b), created: b.CreationTimestamp.Time,
 	}
 	if s := b.Status.Round; s != nil {
 		r.Round, r.Cells = number.Count(s.Number), number.Count(int64(ptr.Deref(s.Cells, 0)))
@@ -50,7 +53,7 @@ func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
 // progressOf returns how far a round has come: "Block 7 of 10 to 20 · 43 of 40 to 80 runs, 2 invalid".
 func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 	s := b.Status.Round
-	least, most := benchmark.Blocks(&b.Spec)
+	least, most := blocks.Bounds(&b.Spec)
 	of := fmt.Sprint(most)
 	if least < most {
 		of = fmt.Sprintf("%d to %d", least, most)
@@ -60,13 +63,13 @@ func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 		runs += " of " + allRuns(least, most, int(cells))
 	}
 	text := fmt.Sprintf("%d of %s blocks · %s runs", done, of, runs)
-	if benchmark.IsActive(b) && done < most {
+	if lifecycle.IsActive(b) && done < most {
 		text = fmt.Sprintf("Block %d of %s · %s runs", done+1, of, runs)
 	}
 	if n := ptr.Deref(s.InvalidRuns, 0); n > 0 {
 		text += fmt.Sprintf(", %d invalid", n)
 	}
-	if end := s.ExpectedCompletionTime; end != nil && benchmark.IsActive(b) && !now.IsZero() && end.After(now) {
+	if end := s.ExpectedCompletionTime; end != nil && lifecycle.IsActive(b) && !now.IsZero() && end.After(now) {
 		text += " · about " + span(end.Sub(now)) + " left"
 	}
 	return text
@@ -122,13 +125,13 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 	if s == nil {
 		return nil
 	}
-	m := &matrix{Progress: progressOf(b, now), Says: printable.Text(benchmark.Succeeded(b).Message)}
-	cells, err := benchmark.Cells(&b.Spec)
+	m := &matrix{Progress: progressOf(b, now), Says: printable.Text(lifecycle.Succeeded(b).Message)}
+	cells, err := cells.Of(&b.Spec)
 	if err != nil {
 		m.Says = sentence(err)
 		return m
 	}
-	least, _ := benchmark.Blocks(&b.Spec)
+	least, _ := blocks.Bounds(&b.Spec)
 	blocks := least
 	newest := map[benchmark.RunKey]*v1alpha1.BenchmarkRun{}
 	var trials []benchmark.RunKey
@@ -163,7 +166,7 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 		}
 		m.Cells, names = append(m.Cells, row), append(names, row.Name)
 	}
-	if benchmark.IsActive(b) {
+	if lifecycle.IsActive(b) {
 		m.Interim = interimOf(&b.Spec, names, all)
 	}
 	slices.SortFunc(trials, func(x, y benchmark.RunKey) int {
@@ -217,9 +220,9 @@ type benchmarkPage struct {
 }
 
 func headOfBenchmark(b *v1alpha1.Benchmark) *head {
-	state := benchmark.Succeeded(b)
+	state := lifecycle.Succeeded(b)
 	h := &head{Class: "plain", Word: printable.Text(cmp.Or(string(b.Status.Verdict), state.Reason, "New")), Sentence: printable.Text(state.Message)}
-	if benchmark.IsActive(b) {
+	if lifecycle.IsActive(b) {
 		h.Word = printable.Text(cmp.Or(state.Reason, "Running"))
 		return h
 	}
@@ -258,7 +261,7 @@ func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
 	p.Matrix = matrixOf(b, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())
 	if _, err := cluster.CompletedRound(b, 0); err != nil {
 		p.Text = sentence(err)
-		if benchmark.IsActive(b) {
+		if lifecycle.IsActive(b) {
 			p.Text = "The report follows when the round has ended."
 		}
 	} else {

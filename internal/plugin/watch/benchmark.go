@@ -9,7 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/printable"
@@ -24,7 +26,7 @@ func rounds(request string) subject {
 		newList: func() client.ObjectList { return &v1alpha1.BenchmarkList{} },
 		finished: func(o client.Object) bool {
 			b := o.(*v1alpha1.Benchmark)
-			if benchmark.IsActive(b) {
+			if lifecycle.IsActive(b) {
 				underWay = b.Status.Round.Number
 			}
 			return roundFinished(b, request)
@@ -49,11 +51,11 @@ func roundFinished(b *v1alpha1.Benchmark, request string) bool {
 	if ptr.Deref(s.ObservedGeneration, -1) < b.Generation || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionFinished) {
 		return false
 	}
-	return request == "" || ptr.Deref(s.LastRequest, "") == request || benchmark.IsRejected(b)
+	return request == "" || ptr.Deref(s.LastRequest, "") == request || lifecycle.IsRejected(b)
 }
 
 func viewOfBenchmark(b *v1alpha1.Benchmark) view {
-	state, round := benchmark.Succeeded(b), b.Status.Round
+	state, round := lifecycle.Succeeded(b), b.Status.Round
 	switch {
 	case state.Reason == "":
 		return view{state: "New", percent: -1, details: "waiting for the operator"}
@@ -94,7 +96,7 @@ func viewOfBenchmark(b *v1alpha1.Benchmark) view {
 // searches follow, which need nobody knows how many runs. Rounds that stop early end below 100%.
 func blocksOf(b *v1alpha1.Benchmark) (text string, percent int32) {
 	round := b.Status.Round
-	least, most := benchmark.Blocks(&b.Spec)
+	least, most := blocks.Bounds(&b.Spec)
 	cells, whole := int(ptr.Deref(round.Cells, 0)), int(ptr.Deref(round.CompletedBlocks, 0))
 	valid := int(ptr.Deref(round.FinishedRuns, 0) - ptr.Deref(round.InvalidRuns, 0))
 	of := fmt.Sprint(most)
@@ -112,7 +114,7 @@ func blocksOf(b *v1alpha1.Benchmark) (text string, percent int32) {
 // followed keeps its own verdict if the spec became invalid since.
 func verdictOfBenchmark(b *v1alpha1.Benchmark, followed bool) verdict {
 	var v verdict
-	state, round, rejected := benchmark.Succeeded(b), b.Status.Round, benchmark.IsRejected(b)
+	state, round, rejected := lifecycle.Succeeded(b), b.Status.Round, lifecycle.IsRejected(b)
 	name, decided := b.Name, b.Status.Verdict
 	ofRound := round != nil && (followed || !rejected)
 	if ofRound {
@@ -163,7 +165,7 @@ func (v *verdict) effects(effects []v1alpha1.EffectStatus) {
 		if e.Role == v1alpha1.RoleReport {
 			role = ", not in the gate"
 		}
-		v.printf("  %s of %s: %s%s%s", e.Metric, e.Cell, benchmark.Phrase(e.Word), interval(&e), role)
+		v.printf("  %s of %s: %s%s%s", e.Metric, e.Cell, inference.Phrase(e.Word), interval(&e), role)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/search"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 )
@@ -40,11 +41,11 @@ func (r *Report) Trials(cell int) []Trial {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Replacement, b.Replacement))
 	})
 	_, open := r.CapacityLoad()
-	var tried []benchmark.Trial
+	var tried []search.Trial
 	for i := range all {
 		t := &all[i]
 		if t.Valid {
-			tried = append(tried, benchmark.Trial{Load: t.Load, Outcome: t.Outcome})
+			tried = append(tried, search.Trial{Load: t.Load, Outcome: t.Outcome})
 			if open && t.Load > 0 && t.Achieved > 0 {
 				share := 100 * t.Achieved / float64(t.Load)
 				t.AchievedPercent = &share
@@ -53,7 +54,7 @@ func (r *Report) Trials(cell int) []Trial {
 				t.LatencyP99 = InUnitOf("LatencyP99", &p99)
 			}
 		}
-		step := benchmark.Search(r.Spec.Capacity, tried)
+		step := search.Next(r.Spec.Capacity, tried)
 		t.Lower, t.Upper = step.Sustained, step.Failed
 	}
 	return all

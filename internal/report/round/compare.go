@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/statistics"
 )
@@ -35,11 +36,11 @@ func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("%w: %s and %s have no cell of the same name with valid runs. %s", ErrNoRuns, baseline.Name, candidate.Name, joined(c.Notes))
 	}
-	sets := make([]benchmark.Sets, len(pairs))
+	sets := make([]inference.Sets, len(pairs))
 	for i := range pairs {
 		p := &pairs[i]
 		c.Cells = append(c.Cells, p.cell)
-		sets[i] = benchmark.Sets{Cell: i, Baseline: p.baseline.Runs, Candidate: p.candidate.Runs}
+		sets[i] = inference.Sets{Cell: i, Baseline: p.baseline.Runs, Candidate: p.candidate.Runs}
 	}
 	c.Specs = c.merged(pairs, func(p *pair) []Difference { return differ(p.baseline.Specs, p.candidate.Specs, false) })
 	c.Environments = c.merged(pairs, func(p *pair) []Difference {
@@ -49,7 +50,7 @@ func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
 		c.Effects = []ComparedEffect{}
 		return c, nil
 	}
-	for _, e := range benchmark.CompareSets(sets, metricsToCompare(&baseline, &candidate, o), o.ConfidencePercent) {
+	for _, e := range inference.CompareSets(sets, metricsToCompare(&baseline, &candidate, o), o.ConfidencePercent) {
 		c.Effects = append(c.Effects, compared(e, &pairs[e.Cell]))
 	}
 	if len(c.Effects) == 0 {
@@ -90,7 +91,7 @@ func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.Co
 
 func compared(e benchmark.Effect, p *pair) ComparedEffect {
 	median := func(runs []benchmark.Run) (float64, int) {
-		values := benchmark.FiguresIn(runs, e.Metric)
+		values := inference.FiguresIn(runs, e.Metric)
 		i, err := statistics.Median(values, 0.05)
 		if err != nil {
 			return 0, 0 // not reached: the effect has values

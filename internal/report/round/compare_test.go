@@ -17,6 +17,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
@@ -180,7 +181,7 @@ func TestManifest(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte(manifest), &read); err != nil {
 		t.Fatalf("%v:\n%s", err, manifest)
 	}
-	cells, err := benchmark.Cells(&read.Spec)
+	cells, err := cells.Of(&read.Spec)
 	if err != nil || len(cells) != 2 || cells[1].Baseline != 0 {
 		t.Fatalf("%+v: %v", cells, err)
 	}

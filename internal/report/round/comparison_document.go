@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/doc"
 )
@@ -42,7 +42,7 @@ func (c *Comparison) Conclusions() string {
 			}
 		}
 		if n > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", n, benchmark.Phrase(word)))
+			texts = append(texts, fmt.Sprintf("%d %s", n, inference.Phrase(word)))
 		}
 	}
 	return strings.Join(texts, ", ")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 )
@@ -82,7 +84,7 @@ func (r *Report) effectRows(effects []benchmark.Effect) []EffectRow {
 		e := &effects[i]
 		baseline := r.ComparedWith(e)
 		rows[i] = EffectRow{Effect: e, Cell: r.Cells[e.Cell].Name, Baseline: baseline, Label: r.Label(e.Cell), BaselineLabel: baseline}
-		if at := r.Cells[e.Cell].Baseline; at != benchmark.NoBaseline {
+		if at := r.Cells[e.Cell].Baseline; at != cells.NoBaseline {
 			rows[i].Baseline = r.Cells[at].Name
 		}
 	}
@@ -104,7 +106,7 @@ var (
 	baselineField   = doc.Word("compared with", func(e *EffectRow) string { return e.Baseline })
 	differenceField = doc.Number("difference", func(e *EffectRow) string { return Change(e.Effect) })
 	intervalField   = doc.Number("interval", func(e *EffectRow) string { return Interval(e.Effect) })
-	conclusionField = doc.Word("conclusion", func(e *EffectRow) string { return benchmark.Phrase(e.Word) })
+	conclusionField = doc.Word("conclusion", func(e *EffectRow) string { return inference.Phrase(e.Word) })
 	verdictField    = doc.Word("verdict", func(e *EffectRow) string { return cmp.Or(string(e.Verdict), "-") })
 	toleranceField  = doc.Number("tolerance", func(e *EffectRow) string { return strconv.Itoa(int(e.TolerancePercent)) + "%" })
 	detectableField = doc.Number("detectable", func(e *EffectRow) string { return Detectable(e.Effect) })

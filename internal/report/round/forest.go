@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/plot"
 )
 
@@ -74,7 +75,7 @@ func (f *forest) lines(width int) []string {
 		if len(label) > name {
 			label = append(label[:name-1:name-1], '…')
 		}
-		word := benchmark.Phrase(e.Word)
+		word := inference.Phrase(e.Word)
 		if e.Verdict == v1alpha1.BenchmarkFailed {
 			word += ": gate failed"
 		}

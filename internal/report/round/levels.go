@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/statistics"
 )
@@ -127,7 +128,7 @@ func (r *Report) peaks() doc.Section {
 	t := &doc.Table{Caption: "At the peak level"}
 	for cell := range r.Cells {
 		baseline := r.Cells[cell].Baseline
-		if baseline == benchmark.NoBaseline {
+		if baseline == cells.NoBaseline {
 			continue
 		}
 		own, other := r.PeakLevels(cell, baseline)

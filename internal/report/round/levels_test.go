@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 	"github.com/assay-dev/assay/internal/result"
@@ -84,7 +85,7 @@ func r5(t *testing.T) *benchmark.Round {
 			Metrics:  []v1alpha1.ComparedMetric{{Name: v1alpha1.MetricBreakingPointCPU, Role: v1alpha1.RoleReport}},
 		},
 	}
-	return roundtest.CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+	return roundtest.CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		run.Complete(loaded(usersOfR5[cell.Values["server"]][cell.Values["cpu"]]), "")
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
@@ -223,7 +224,7 @@ func orderOf(r *benchmark.Round, axis string) (names []string) {
 	if at < 0 {
 		return nil
 	}
-	cells, err := benchmark.Cells(&v1alpha1.BenchmarkSpec{Axes: r.Spec.Axes[at : at+1]})
+	cells, err := cells.Of(&v1alpha1.BenchmarkSpec{Axes: r.Spec.Axes[at : at+1]})
 	if err != nil {
 		return nil
 	}

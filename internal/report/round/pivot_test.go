@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
@@ -66,7 +67,7 @@ func servers(t *testing.T) *benchmark.Round {
 		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(5))},
 	}
 	rates := map[string]float64{"tomcat,laptop": 1164, "httpd,laptop": 1000, "tomcat,hpux": 1188, "httpd,hpux": 1000, "tomcat,netra": 834, "httpd,netra": 1000}
-	return roundtest.CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+	return roundtest.CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		size, _ := strconv.ParseFloat(cell.Values["size"], 64)
 		rate := rates[cell.Values["server"]+","+cell.Values["client"]] / size * (1 + 0.2*float64(run.Number))
 		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": rate}
@@ -103,7 +104,7 @@ func TestPivotOfFewAxes(t *testing.T) {
 	if diff := cmp.Diff([]string{"nio", "nio2", "apr", "nginx"}, p.Grids[0].Rows); diff != "" || len(p.Grids[0].Columns) != 1 || *p.Grids[0].Values[3][0] < 5000 {
 		t.Errorf("%s\n%s", diff, one)
 	}
-	none := roundtest.CarriedOut(t, &v1alpha1.BenchmarkSpec{Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1))}}, func(run *benchmark.Run, _ *benchmark.Cell) {
+	none := roundtest.CarriedOut(t, &v1alpha1.BenchmarkSpec{Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1))}}, func(run *benchmark.Run, _ *cells.Cell) {
 		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": 7}
 	})
 	if got := pivot(t, "csv", none, round.PivotOptions{}); got != "cell: median of RequestsPerSecond,RequestsPerSecond\ntemplate,7.00\n" {

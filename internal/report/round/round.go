@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -67,7 +68,7 @@ func (r *Report) compared() (metrics []v1alpha1.BenchmarkMetric) {
 func (r *Report) ComparedWith(e *benchmark.Effect) string {
 	c := r.Spec.Comparison
 	switch cell := &r.Cells[e.Cell]; {
-	case cell.Baseline != benchmark.NoBaseline:
+	case cell.Baseline != cells.NoBaseline:
 		return r.Label(cell.Baseline)
 	case c == nil:
 	case c.Baseline.LastPassed != nil && r.Baseline != nil && r.Baseline.AcceptanceTime != nil:
@@ -95,7 +96,7 @@ func (r *Report) AxisTitle(metric v1alpha1.BenchmarkMetric) string {
 
 // latencyName returns what the latencies of all cells are; empty if they aren't the same, or the spec doesn't say.
 func (r *Report) latencyName() string {
-	cells, err := benchmark.Cells(&r.Spec)
+	cells, err := cells.Of(&r.Spec)
 	if err != nil {
 		return ""
 	}

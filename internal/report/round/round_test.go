@@ -12,6 +12,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/trend"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
@@ -35,9 +37,9 @@ func TestGolden(t *testing.T) {
 // TestTrend has a cell whose level rises with round 9, and one whose level stays.
 func TestTrend(t *testing.T) {
 	r := roundtest.Trending(t)
-	trend := r.Trend
+	history := r.Trend
 	only := &round.Report{Round: &benchmark.Round{
-		Namespace: "default", Benchmark: "connectors", Number: 14, Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted, Trend: trend,
+		Namespace: "default", Benchmark: "connectors", Number: 14, Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted, Trend: history,
 	}}
 	for _, format := range []string{"text", "markdown"} {
 		t.Run(format, func(t *testing.T) { golden(t, "trend."+format, []byte(write(t, format, only))) })
@@ -48,11 +50,11 @@ func TestTrend(t *testing.T) {
 	}
 
 	// Without a change the report says so, and of a single round nothing.
-	trend.Series = trend.Series[:1]
+	history.Series = history.Series[:1]
 	if text := write(t, "text", only); !strings.Contains(text, "A change of level decides nothing. None was found.") {
 		t.Error(text)
 	}
-	only.Trend = benchmark.NextTrend(nil, r)
+	only.Trend = trend.Next(nil, r)
 	if text := write(t, "text", only); strings.Contains(text, "Trend") {
 		t.Error(text)
 	}
@@ -65,7 +67,7 @@ func TestBaselines(t *testing.T) {
 		"round 3, which was accepted":   {Number: 3, AcceptanceTime: &metav1.Time{Time: roundtest.Start}},
 		"the last round that passed":    nil,
 	} {
-		r := &benchmark.Round{Cells: []benchmark.Cell{{Name: "template", Baseline: benchmark.NoBaseline}}, Baseline: baseline}
+		r := &benchmark.Round{Cells: []cells.Cell{{Name: "template", Baseline: cells.NoBaseline}}, Baseline: baseline}
 		r.Spec.Comparison = &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}}
 		r.Effects = []benchmark.Effect{{Metric: "LatencyP99", Role: v1alpha1.RoleGate, Word: v1alpha1.EffectWorse, Percent: ptr.To(12.0)}}
 		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "than that of "+want+" (") || !strings.Contains(text, "  "+want+"  ") {
@@ -123,7 +125,7 @@ func TestSentences(t *testing.T) {
 		"Can't tell yet: p99 of x=b is unknown.":                                        effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, nil, nil, nil),
 		"Not compared: p99 of x=b with x=a. The kernel of b is 6.1, that of a is 5.10.": incomparable,
 	} {
-		r := &benchmark.Round{Cells: []benchmark.Cell{{Name: "x=a", Baseline: benchmark.NoBaseline}, {Index: 1, Name: "x=b", Baseline: 0}}}
+		r := &benchmark.Round{Cells: []cells.Cell{{Name: "x=a", Baseline: cells.NoBaseline}, {Index: 1, Name: "x=b", Baseline: 0}}}
 		r.Effects = []benchmark.Effect{e}
 		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "  "+want+"\n") {
 			t.Errorf("want %q in:\n%s", want, text)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 )
@@ -118,7 +120,7 @@ func lead(e *benchmark.Effect) doc.Sentence {
 	case v1alpha1.BenchmarkPassed:
 		return doc.Sentence{Tone: doc.Good, Lead: "Passed"}
 	}
-	return doc.Sentence{Tone: Tone(e.Word), Lead: capital(benchmark.Phrase(e.Word))}
+	return doc.Sentence{Tone: Tone(e.Word), Lead: capital(inference.Phrase(e.Word))}
 }
 
 // Tone returns the tone of an effect's word.
@@ -143,7 +145,7 @@ const (
 // than returns a change in comparison with the baseline, as in "12% worse than nio's".
 func (r *Report) than(e *benchmark.Effect, percent float64) string {
 	baseline := "that of " + r.ComparedWith(e)
-	if r.Cells[e.Cell].Baseline != benchmark.NoBaseline {
+	if r.Cells[e.Cell].Baseline != cells.NoBaseline {
 		baseline = r.ComparedWith(e) + "'s"
 	}
 	if isRatio(percent) {

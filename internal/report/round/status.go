@@ -9,6 +9,8 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/report/number"
 )
 
@@ -26,12 +28,12 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 	}
 	r.Blocks = int(ptr.Deref(s.CompletedBlocks, 0))
 	r.Reason = s.Reason
-	if s.CompletionTime != nil && !benchmark.IsRejected(b) {
-		r.Message = benchmark.Succeeded(b).Message
+	if s.CompletionTime != nil && !lifecycle.IsRejected(b) {
+		r.Message = lifecycle.Succeeded(b).Message
 	}
 	if b.Status.Hash == s.Hash {
 		r.Spec = b.Spec
-		if cells, err := benchmark.Cells(&b.Spec); err == nil {
+		if cells, err := cells.Of(&b.Spec); err == nil {
 			r.Cells = cells
 		}
 	}
@@ -66,10 +68,10 @@ func effectOf(r *Report, s *v1alpha1.EffectStatus) benchmark.Effect {
 
 // cellOf returns the index of a cell by its name. It adds cells that the spec no longer has.
 func cellOf(r *Report, name string) int {
-	at := slices.IndexFunc(r.Cells, func(c benchmark.Cell) bool { return c.Name == name })
+	at := slices.IndexFunc(r.Cells, func(c cells.Cell) bool { return c.Name == name })
 	if at < 0 {
 		at = len(r.Cells)
-		r.Cells = append(r.Cells, benchmark.Cell{Index: at, Name: name, Baseline: benchmark.NoBaseline})
+		r.Cells = append(r.Cells, cells.Cell{Index: at, Name: name, Baseline: cells.NoBaseline})
 	}
 	return at
 }

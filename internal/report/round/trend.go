@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/doc"
 )
 
@@ -43,7 +44,7 @@ func (r *Report) Trends() []Trend {
 			continue // the cell is new
 		}
 		t := Trend{TrendSeries: s, Label: s.Cell, Levels: trendLevels(s, r.Trend.Rounds)}
-		if at := slices.IndexFunc(r.Cells, func(c benchmark.Cell) bool { return c.Name == s.Cell }); at >= 0 {
+		if at := slices.IndexFunc(r.Cells, func(c cells.Cell) bool { return c.Name == s.Cell }); at >= 0 {
 			t.Label = r.Label(at)
 		}
 		trends = append(trends, t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -84,7 +85,7 @@ func TestComparisonOfSets(t *testing.T) {
 	for i := range c.Effects {
 		e := &c.Effects[i]
 		row := effectIn(found, "", round.Heading(e.Metric))
-		if !agrees(row["difference"], *e.Percent) || row["conclusion"] != benchmark.Phrase(e.Word) || !agrees(row["baseline"], round.InUnit(e.Metric, e.BaselineMedian)) || !agrees(row["candidate"], round.InUnit(e.Metric, e.CandidateMedian)) {
+		if !agrees(row["difference"], *e.Percent) || row["conclusion"] != inference.Phrase(e.Word) || !agrees(row["baseline"], round.InUnit(e.Metric, e.BaselineMedian)) || !agrees(row["candidate"], round.InUnit(e.Metric, e.CandidateMedian)) {
 			t.Errorf("%q, want %+v", row, e)
 		}
 	}

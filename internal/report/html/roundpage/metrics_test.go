@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
@@ -102,7 +103,7 @@ func checkEffects(t *testing.T, stored *benchmark.Round, tables map[string][][]s
 		if !agrees(row["difference"], *e.Percent) || e.LowPercent != nil && !agrees(low, *e.LowPercent) || e.HighPercent != nil && !agrees(high, *e.HighPercent) {
 			t.Errorf("%q, want %g (%v to %v)", row, *e.Percent, e.LowPercent, e.HighPercent)
 		}
-		if row["conclusion"] != benchmark.Phrase(e.Word) || e.Role == v1alpha1.RoleGate && row["verdict"] != string(e.Verdict) {
+		if row["conclusion"] != inference.Phrase(e.Word) || e.Role == v1alpha1.RoleGate && row["verdict"] != string(e.Verdict) {
 			t.Errorf("%q, want %s, %s", row, e.Word, e.Verdict)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	pages "github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/number"
@@ -310,7 +310,7 @@ func TestRoundOfTheStatus(t *testing.T) {
 	b := &v1alpha1.Benchmark{}
 	b.Namespace, b.Name, b.Spec = r.Namespace, r.Benchmark, r.Spec
 	b.Status.Hash = r.Hash
-	b.Status.Round = &v1alpha1.RoundStatus{Number: r.Number, Hash: r.Hash, Verdict: r.Verdict, Reason: r.Reason, Effects: benchmark.EffectStatuses(r.Cells, r.Effects)}
+	b.Status.Round = &v1alpha1.RoundStatus{Number: r.Number, Hash: r.Hash, Verdict: r.Verdict, Reason: r.Reason, Effects: lifecycle.Effects(r.Cells, r.Effects)}
 	page := write(t, round.FromStatus(b))
 	found := tables(t, page)
 	if effectIn(found, "connector=apr", "LatencyP99") == nil || found["Medians of all cells"] != nil || !strings.Contains(page, "The metrics of cells and runs are missing.") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
@@ -169,7 +170,7 @@ func gridTable(r *round.Report, g *round.Pivot, effects bool) *doc.Table {
 	if effects {
 		fields = append(fields, doc.Word("conclusion", func(cell *int) string {
 			if e := r.Effect(*cell, g.Metric); e != nil {
-				return benchmark.Phrase(e.Word)
+				return inference.Phrase(e.Word)
 			}
 			return "baseline"
 		}))

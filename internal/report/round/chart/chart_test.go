@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
@@ -127,7 +128,7 @@ func TestManyRows(t *testing.T) {
 	r.Effects, r.Cells = nil, r.Cells[:1]
 	for i := range 60 {
 		percent := float64((i * 7) % 60)
-		r.Cells = append(r.Cells, benchmark.Cell{Index: i + 1, Name: fmt.Sprintf("cell-%d", i+1), Baseline: 0})
+		r.Cells = append(r.Cells, cells.Cell{Index: i + 1, Name: fmt.Sprintf("cell-%d", i+1), Baseline: 0})
 		e := effect
 		e.Cell, e.Percent = i+1, &percent
 		r.Effects = append(r.Effects, e)

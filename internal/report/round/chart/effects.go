@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -31,7 +32,7 @@ func Effects(m *round.MetricEffects) *plot.Figure {
 				percents = append(percents, *percent)
 			}
 		}
-		texts = append(texts, fmt.Sprintf("%s %s (%s), %s", rows[i].Label, Change(e), Interval(e), benchmark.Phrase(e.Word)))
+		texts = append(texts, fmt.Sprintf("%s %s (%s), %s", rows[i].Label, Change(e), Interval(e), inference.Phrase(e.Word)))
 	}
 	const listed = 8
 	if more := len(texts) - listed; more > 0 {
@@ -51,7 +52,7 @@ func Effects(m *round.MetricEffects) *plot.Figure {
 	}
 	for i := range rows {
 		e := rows[i].Effect
-		word := benchmark.Phrase(e.Word)
+		word := inference.Phrase(e.Word)
 		if e.Verdict == v1alpha1.BenchmarkFailed {
 			word += ": failed"
 		}

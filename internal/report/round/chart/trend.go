@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/trend"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -97,7 +98,7 @@ func changeText(r *round.Report, t *round.Trend, c *benchmark.TrendChange) strin
 	if percent := c.Percent(); percent != nil {
 		text = number.Minus(round.SignedPercent(*percent)) + " " + text
 	}
-	if found := r.Trend.FoundIn(t.TrendSeries, c); found > 0 {
+	if found := trend.FoundIn(r.Trend, t.TrendSeries, c); found > 0 {
 		text += fmt.Sprintf(", found in round %d", found)
 	}
 	return text

@@ -18,6 +18,11 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
+	"github.com/assay-dev/assay/internal/benchmark/trend"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -26,13 +31,13 @@ import (
 var Start = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // CarriedOut returns round 3 of a Benchmark with a spec. Its runs measure what measure sets, and take a minute.
-func CarriedOut(t testing.TB, spec *v1alpha1.BenchmarkSpec, measure func(run *benchmark.Run, cell *benchmark.Cell)) *benchmark.Round {
+func CarriedOut(t testing.TB, spec *v1alpha1.BenchmarkSpec, measure func(run *benchmark.Run, cell *cells.Cell)) *benchmark.Round {
 	t.Helper()
-	cells, err := benchmark.Cells(spec)
+	cells, err := cells.Of(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &benchmark.Planner{Benchmark: "connectors", Spec: spec, Cells: cells, Number: 3, Seed: 7}
+	p := &plan.Planner{Design: inference.Design{Spec: spec, Cells: cells}, Benchmark: "connectors", Number: 3, Seed: 7}
 	r := &benchmark.Round{
 		Namespace: "default", Benchmark: p.Benchmark, Number: p.Number, Trigger: v1alpha1.TriggerRequested, Seed: p.Seed, Hash: "0123456789abcdef",
 		Spec: *spec, Started: Start, Cells: cells,
@@ -103,7 +108,7 @@ func Connectors(t testing.TB) *benchmark.Round {
 		Capacity: &v1alpha1.Capacity{Path: "/load/open/requestsPerSecond", From: 500, Max: 50_000},
 	}
 	spec.Template.Spec.Load.Open = &v1alpha1.OpenLoad{RequestsPerSecond: 500, DurationSeconds: ptr.To(int32(60))}
-	return CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+	return CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		run.Figures = figures(factor[cell.Values["connector"]] * noise(run, 0.04))
 		if run.Name == "connectors-r3-c001-b04" {
 			run.Fail("ClientLost", "The pod of client 0 was deleted.\x1b[2J <b>*Restart* it | or [not](http://x)</b>")
@@ -123,7 +128,7 @@ func Connectors(t testing.TB) *benchmark.Round {
 // Two returns a round of two connectors, the second of which takes a factor of the time of the first. Runs differ by a
 // relative standard deviation.
 func Two(t testing.TB, factor, deviation float64) *benchmark.Round {
-	return CarriedOut(t, two(), func(run *benchmark.Run, cell *benchmark.Cell) {
+	return CarriedOut(t, two(), func(run *benchmark.Run, cell *cells.Cell) {
 		f := noise(run, deviation)
 		if cell.Values["connector"] == "apr" {
 			f *= factor
@@ -149,7 +154,7 @@ func Inconclusive(t testing.TB) *benchmark.Round { return Two(t, 1.03, 0.05) }
 
 // InvalidRuns returns a round that ended because too many runs were invalid.
 func InvalidRuns(t testing.TB) *benchmark.Round {
-	return CarriedOut(t, two(), func(run *benchmark.Run, cell *benchmark.Cell) {
+	return CarriedOut(t, two(), func(run *benchmark.Run, cell *cells.Cell) {
 		run.Figures = figures(noise(run, 0.02))
 		if run.Number > 1 && cell.Values["connector"] == "apr" {
 			run.Valid, run.Message = false, "Client 0 used 99% of its CPU limit. Increase clients.resources.cpu."
@@ -159,7 +164,7 @@ func InvalidRuns(t testing.TB) *benchmark.Round {
 
 // Incomparable returns a round whose runs were made with two kernels.
 func Incomparable(t testing.TB) *benchmark.Round {
-	return CarriedOut(t, two(), func(run *benchmark.Run, _ *benchmark.Cell) {
+	return CarriedOut(t, two(), func(run *benchmark.Run, _ *cells.Cell) {
 		run.Figures = figures(noise(run, 0.02))
 		if run.Number > 2 {
 			run.Conditions.Kernel = "6.1.0-41-amd64"
@@ -171,7 +176,7 @@ func Incomparable(t testing.TB) *benchmark.Round {
 func Error(t testing.TB) *benchmark.Round {
 	r := Passed(t)
 	r.Runs, r.Evaluation = r.Runs[:3], benchmark.Evaluation{}
-	end := benchmark.Rejected("connectors-r3-c001-b01", `exceeded quota: team, requested: requests.cpu=4. Raise the quota of the namespace.`)
+	end := verdict.Rejected("connectors-r3-c001-b01", `exceeded quota: team, requested: requests.cpu=4. Raise the quota of the namespace.`)
 	r.Verdict, r.Reason, r.Message = end.Verdict, end.Reason, end.Message
 	return r
 }
@@ -189,7 +194,7 @@ func Sizes(t testing.TB, exclude ...v1alpha1.CellSelector) *benchmark.Round {
 		},
 		Exclude: exclude, Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(3))},
 	}
-	return CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+	return CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(cell.Values["size"], " KB"), 64)
 		threads, _ := strconv.ParseFloat(cell.Values["threads"], 64)
 		rate := min(1500-5*kilobytes-4*threads, 11_000/kilobytes) * (1 + 0.01*float64(run.Number-1))
@@ -207,7 +212,7 @@ func Scaling(t testing.TB) *benchmark.Round {
 		Axes:        []v1alpha1.Axis{connectorAxis("nio", "apr"), {Name: "connections", Path: "/load/closed/connections", Values: Numbers("10", "50", "100", "200", "400")}},
 		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(10))}, Comparison: comparison(),
 	}
-	return CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+	return CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		connections, _ := strconv.ParseFloat(cell.Values["connections"], 64)
 		f := math.Sqrt(connections/10) * noise(run, 0.03)
 		if cell.Values["connector"] == "apr" {
@@ -220,7 +225,7 @@ func Scaling(t testing.TB) *benchmark.Round {
 // Trending returns a round with a trend of 14 rounds: the level of nio2 rises with round 9, that of nio stays.
 func Trending(t testing.TB) *benchmark.Round {
 	r := Connectors(t)
-	var trend *benchmark.Trend
+	var history *benchmark.Trend
 	for number := range int64(14) {
 		random := rand.New(rand.NewPCG(1, uint64(number)))
 		level := map[string]float64{"connector=nio": 4900, "connector=nio2": 5150}
@@ -245,9 +250,9 @@ func Trending(t testing.TB) *benchmark.Round {
 		if number == 13 {
 			past.Estimates = r.Estimates
 		}
-		trend = benchmark.NextTrend(trend, &past)
+		history = trend.Next(history, &past)
 	}
-	r.Number, r.Trend = 14, trend
+	r.Number, r.Trend = 14, history
 	return r
 }
 
@@ -263,7 +268,7 @@ func Staged(t testing.TB) *round.Report {
 	}
 	spec.Template.Spec.Load.Stages = &v1alpha1.StagesLoad{}
 	speed := map[string]float64{"tomcat": 1, "jetty": 1.1, "undertow": 1.25, "1 CPU": 1, "2 CPU": 1.9, "4 CPU": 3.4, "4 CPU TLS": 2.2}
-	return &round.Report{Round: CarriedOut(t, spec, func(run *benchmark.Run, cell *benchmark.Cell) {
+	return &round.Report{Round: CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		faster := speed[cell.Values["server"]] * speed[cell.Values["target"]]
 		run.Figures = figures(noise(run, 0.02) / faster)
 		capacity := 4000 * faster * noise(run, 0.02)

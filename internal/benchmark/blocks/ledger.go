@@ -1,0 +1,141 @@
+// Package blocks orders the runs of a block, and has the runs of a round by their places.
+package blocks
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+)
+
+// maxSlots bounds the indexes of blocks and trials: names have two digits for them.
+const maxSlots = 100
+
+// Ledger has the runs of a round by their places, whatever order they are listed in.
+type Ledger struct {
+	cells    int
+	Blocks   [][]Slot // by block and cell
+	Trials   [][]Slot // by cell and trial
+	UnderWay *benchmark.Run
+	Finished int
+	Invalid  []*benchmark.Run // finished ones, in the order of their keys
+	Last     time.Time        // the end of the last run
+}
+
+// Slot has a run and those that replace it, by their replacement numbers.
+type Slot []*benchmark.Run
+
+// Valid returns the valid run, or nil. No run replaces a valid one.
+func (s Slot) Valid() *benchmark.Run {
+	for _, r := range s {
+		if r.Valid && !r.Ended.IsZero() {
+			return r
+		}
+	}
+	return nil
+}
+
+// Replacement returns the number of the next run of a slot without a valid one.
+func (s Slot) Replacement() int {
+	next := 0
+	for _, r := range s {
+		next = max(next, r.Replacement+1)
+	}
+	return next
+}
+
+// NewLedger returns the ledger of a round of the given number of cells. It ignores runs of other rounds and of cells that
+// don't exist.
+func NewLedger(runs []benchmark.Run, round int64, cells int) *Ledger {
+	l := &Ledger{cells: cells, Trials: make([][]Slot, cells)}
+	for i := range runs {
+		r := &runs[i]
+		if r.Round != round || r.Cell < 0 || r.Cell >= l.cells || r.Number < 0 || r.Number >= maxSlots {
+			continue
+		}
+		s := l.slot(r)
+		*s = append(*s, r)
+		slices.SortFunc(*s, func(a, b *benchmark.Run) int { return cmp.Compare(a.Replacement, b.Replacement) })
+		if r.Ended.IsZero() {
+			if l.UnderWay == nil || compareKeys(r.RunKey, l.UnderWay.RunKey) < 0 {
+				l.UnderWay = r
+			}
+			continue
+		}
+		l.Finished++
+		if r.Ended.After(l.Last) {
+			l.Last = r.Ended
+		}
+		if !r.Valid {
+			l.Invalid = append(l.Invalid, r)
+		}
+	}
+	slices.SortFunc(l.Invalid, func(a, b *benchmark.Run) int { return compareKeys(a.RunKey, b.RunKey) })
+	return l
+}
+
+func compareKeys(a, b benchmark.RunKey) int {
+	kind := func(k benchmark.RunKey) int {
+		if k.Trial {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(kind(a), kind(b)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Replacement, b.Replacement))
+}
+
+func (l *Ledger) slot(r *benchmark.Run) *Slot {
+	if r.Trial {
+		for len(l.Trials[r.Cell]) <= r.Number {
+			l.Trials[r.Cell] = append(l.Trials[r.Cell], nil)
+		}
+		return &l.Trials[r.Cell][r.Number]
+	}
+	for len(l.Blocks) <= r.Number {
+		l.Blocks = append(l.Blocks, make([]Slot, l.cells))
+	}
+	return &l.Blocks[r.Number][r.Cell]
+}
+
+// Full returns the number of blocks, from the first on, in which every cell has a valid run.
+func (l *Ledger) Full() int {
+	for i, block := range l.Blocks {
+		if slices.ContainsFunc(block, func(s Slot) bool { return s.Valid() == nil }) {
+			return i
+		}
+	}
+	return len(l.Blocks)
+}
+
+// Values returns a figure of a cell in each of the first blocks.
+func (l *Ledger) Values(blocks, cell int, metric v1alpha1.BenchmarkMetric) []float64 {
+	values := make([]float64, blocks)
+	for i := range values {
+		values[i] = l.Blocks[i][cell].Valid().Figure(metric)
+	}
+	return values
+}
+
+// Begun reports whether a block has any run.
+func (l *Ledger) Begun(block int) bool {
+	return block < len(l.Blocks) && slices.ContainsFunc(l.Blocks[block], func(s Slot) bool { return len(s) > 0 })
+}
+
+// Searching reports whether there is any trial.
+func (l *Ledger) Searching() bool {
+	return slices.ContainsFunc(l.Trials, func(trials []Slot) bool { return len(trials) > 0 })
+}
+
+// TrialsOf returns the valid trials of a cell in their order, up to the first that is missing.
+func (l *Ledger) TrialsOf(cell int) (trials []*benchmark.Run) {
+	for _, s := range l.Trials[cell] {
+		run := s.Valid()
+		if run == nil {
+			break
+		}
+		trials = append(trials, run)
+	}
+	return trials
+}

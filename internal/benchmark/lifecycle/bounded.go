@@ -1,0 +1,61 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+)
+
+// Limits of what a Benchmark takes as JSON, in bytes. With 200 rounds of history they keep it below 256 KiB.
+const (
+	// MaxSpec limits the spec. kubectl apply adds a copy of it to the annotations.
+	MaxSpec = 48 << 10
+	// maxMessage limits the message of a condition, of which a Benchmark has four.
+	maxMessage = 4 << 10
+	// maxError limits an error in it.
+	maxError = 1 << 10
+	// maxRequest limits what a status repeats of an annotation.
+	maxRequest = 256
+	// maxEffectsBytes, maxCapacitiesBytes and maxTrendBytes limit these lists in the status.
+	maxEffectsBytes    = 32 << 10
+	maxCapacitiesBytes = 24 << 10
+	maxTrendBytes      = 8 << 10
+)
+
+// CheckSize returns an error if a spec is too large.
+func CheckSize(spec *v1alpha1.BenchmarkSpec) error {
+	encoded, err := json.Marshal(spec)
+	if err != nil {
+		return fmt.Errorf("encode spec: %w", err)
+	}
+	if len(encoded) > MaxSpec {
+		return fmt.Errorf("spec: %d bytes as JSON, must be at most %d: use fewer values, or move content to ConfigMaps", len(encoded), MaxSpec)
+	}
+	return nil
+}
+
+// Bounded returns the beginning of a text that takes at most limit bytes as a string in JSON, without its quotes and
+// without a partial character.
+func Bounded(text string, limit int) string {
+	for {
+		encoded, err := json.Marshal(text)
+		size := len(encoded) - len(`""`)
+		if err != nil || size <= limit {
+			return text
+		}
+		text = strings.ToValidUTF8(text[:min(len(text)-1, len(text)*limit/size)], "")
+	}
+}
+
+// fitting returns the first elements of a list that take at most limit bytes as JSON.
+func fitting[T any](all []T, limit int) []T {
+	for i := range all {
+		encoded, err := json.Marshal(all[i])
+		if limit -= len(encoded) + len(","); err != nil || limit < 0 {
+			return all[:i]
+		}
+	}
+	return all
+}

@@ -1,0 +1,95 @@
+package lifecycle
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
+)
+
+// Capacities returns capacities as the status has them: at most 64 of 24 KiB as JSON.
+func Capacities(cells []cells.Cell, capacities []benchmark.Capacity) []v1alpha1.CapacityStatus {
+	statuses := make([]v1alpha1.CapacityStatus, min(len(capacities), maxStatus))
+	for i := range statuses {
+		c := &capacities[i]
+		statuses[i] = v1alpha1.CapacityStatus{Cell: cells[c.Cell].Name, Limit: c.Limit, Trials: ptr.To(int32(c.Trials))}
+		if c.Sustained > 0 {
+			statuses[i].Sustained = &c.Sustained
+			statuses[i].Achieved = strconv.FormatFloat(c.AchievedPerSecond, 'f', 2, 64)
+		}
+		if c.Failed > 0 {
+			statuses[i].Failed = &c.Failed
+		}
+	}
+	return fitting(statuses, maxCapacitiesBytes)
+}
+
+// maxLevelChanges is the largest number of changes in a status.
+const maxLevelChanges = 16
+
+// LevelChanges returns the changes of a trend as the status has them: at most 16, the newest first, of these
+// the largest.
+func LevelChanges(t *benchmark.Trend) []v1alpha1.LevelChange {
+	if t == nil {
+		return nil
+	}
+	type change struct {
+		*benchmark.TrendSeries
+		benchmark.TrendChange
+	}
+	var all []change
+	for i := range t.Series {
+		for _, c := range t.Series[i].Changes {
+			all = append(all, change{&t.Series[i], c})
+		}
+	}
+	size := func(c *change) float64 {
+		if percent := c.Percent(); percent != nil {
+			return math.Abs(*percent)
+		}
+		return math.Inf(1)
+	}
+	slices.SortStableFunc(all, func(a, b change) int {
+		return cmp.Or(cmp.Compare(b.Round, a.Round), cmp.Compare(size(&b), size(&a)))
+	})
+	var statuses []v1alpha1.LevelChange
+	for _, c := range all[:min(len(all), maxLevelChanges)] {
+		statuses = append(statuses, v1alpha1.LevelChange{Cell: c.Cell, Metric: c.Metric, Round: c.Round, Percent: optional(c.Percent())})
+	}
+	return fitting(statuses, maxTrendBytes)
+}
+
+// maxStatus is the largest number of effects, and of capacities, in a status.
+const maxStatus = 64
+
+// Effects returns effects as the status has them: at most 64 of 32 KiB as JSON, those of the gate first, of
+// these the worst.
+func Effects(cells []cells.Cell, effects []benchmark.Effect) []v1alpha1.EffectStatus {
+	order := benchmark.Ranked(effects)
+	statuses := make([]v1alpha1.EffectStatus, min(len(order), maxStatus))
+	for i := range statuses {
+		e := &order[i]
+		statuses[i] = v1alpha1.EffectStatus{
+			Cell: cells[e.Cell].Name, Metric: e.Metric, Role: e.Role, Percent: optional(e.Percent), LowPercent: optional(e.LowPercent),
+			HighPercent: optional(e.HighPercent), DetectablePercent: optional(e.DetectablePercent), Word: e.Word, Verdict: e.Verdict,
+		}
+		if e.BlocksToDecide > 0 {
+			n := int32(e.BlocksToDecide)
+			statuses[i].BlocksToDecide = &n
+		}
+	}
+	return fitting(statuses, maxEffectsBytes)
+}
+
+func optional(percent *float64) string {
+	if percent == nil {
+		return ""
+	}
+	return benchmark.Decimal(*percent)
+}
