@@ -103,3 +103,13 @@ func differ(baseline, candidate Facts, both bool) (differences []Difference) {
 	}
 	return differences
 }
+
+// Shared returns the number of facts that both sides have, whether they differ or not; 0 if there are several cells.
+func (c *Comparison) Shared(of func(*Group) Facts) int {
+	if len(c.Baseline.Groups) != 1 || len(c.Candidate.Groups) != 1 {
+		return 0
+	}
+	both, candidate := of(&c.Baseline.Groups[0]).paths(), of(&c.Candidate.Groups[0]).paths()
+	maps.DeleteFunc(both, func(path string, _ bool) bool { return !candidate[path] })
+	return len(both)
+}

@@ -88,10 +88,10 @@ func differencesSection(c *round.Comparison) doc.Section {
 		all   []round.Difference
 		equal int
 	}{
-		{"Spec", c.Specs, equal(c, func(g *round.Group) round.Facts { return g.Specs }, len(c.Specs))},
-		{"Environment", c.Environments, equal(c, func(g *round.Group) round.Facts { return g.Environments }, len(c.Environments))},
+		{"Spec", c.Specs, c.Shared(func(g *round.Group) round.Facts { return g.Specs }) - len(c.Specs)},
+		{"Environment", c.Environments, c.Shared(func(g *round.Group) round.Facts { return g.Environments }) - len(c.Environments)},
 	} {
-		if len(part.all) == 0 && part.equal == 0 {
+		if len(part.all) == 0 && part.equal <= 0 {
 			continue
 		}
 		g := doc.Group{Title: fmt.Sprintf("%s: %s", part.title, number.Plural(len(part.all), "difference"))}
@@ -104,28 +104,6 @@ func differencesSection(c *round.Comparison) doc.Section {
 		s.Add(g)
 	}
 	return s
-}
-
-// equal returns how many facts both sides have, without those that differ; 0 if there are several cells.
-func equal(c *round.Comparison, of func(*round.Group) round.Facts, different int) int {
-	if len(c.Baseline.Groups) != 1 || len(c.Candidate.Groups) != 1 {
-		return 0
-	}
-	paths := map[string]bool{}
-	for _, facts := range of(&c.Baseline.Groups[0]) {
-		for path := range facts {
-			paths[path] = true
-		}
-	}
-	both := map[string]bool{}
-	for _, facts := range of(&c.Candidate.Groups[0]) {
-		for path := range facts {
-			if paths[path] {
-				both[path] = true
-			}
-		}
-	}
-	return max(0, len(both)-different)
 }
 
 // percentilesSections have the percentile curves of two runs, and their difference.
