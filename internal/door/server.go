@@ -1,7 +1,11 @@
 package door
 
 import (
+	"bytes"
+	"io"
+	"log"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -20,10 +24,23 @@ const (
 func NewServer(handler http.Handler) *http.Server {
 	server := &http.Server{
 		Handler: withoutBody(handler), MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, Protocols: new(http.Protocols),
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, Protocols: new(http.Protocols), ErrorLog: ErrorLog(os.Stderr),
 	}
 	server.Protocols.SetHTTP1(true) // each stream of HTTP/2 would be a request of its own
 	return server
+}
+
+// ErrorLog returns the log of an http.Server, without the handshakes that fail: anybody makes as many as they like.
+func ErrorLog(w io.Writer) *log.Logger { return log.New(withoutHandshakes{w}, "", log.LstdFlags) }
+
+type withoutHandshakes struct{ io.Writer }
+
+// Write implements io.Writer for one line.
+func (w withoutHandshakes) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("TLS handshake error")) {
+		return len(line), nil
+	}
+	return w.Writer.Write(line)
 }
 
 func withoutBody(handler http.Handler) http.Handler {
