@@ -36,8 +36,7 @@ const RetryPrefix = "Retrying: "
 const (
 	// ReasonQueued: the run waits for its lane.
 	ReasonQueued = "Queued"
-	// ReasonNamespaceFull: the run waits until another of its namespace ends, which has as many active runs as the manager allows.
-	// It is a reason of Admitted only.
+	// ReasonNamespaceFull: the run waits until its namespace may have another active run. It is a reason of Admitted only.
 	ReasonNamespaceFull = "NamespaceFull"
 	// ReasonSuspended: spec.suspend keeps the run from starting.
 	ReasonSuspended = "Suspended"

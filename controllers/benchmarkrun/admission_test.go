@@ -18,6 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -388,7 +389,50 @@ func TestABoundOfActiveRunsIsKeptByAllWorkers(t *testing.T) {
 		t.Error("both are admitted")
 	}
 	o := &observed.Run{}
-	if err := first.observePosition(t.Context(), second, o); err != nil || o.Position.Active != 1 {
+	if err := first.observePosition(t.Context(), second, o); err != nil || !strings.Contains(o.Position.Full, "1 are active") {
 		t.Errorf("%+v: %v", o.Position, err)
+	}
+}
+
+// TestRunsWaitForMemory has the inputs of a run find no room: it says so, lets others go ahead, and starts when there is room.
+func TestRunsWaitForMemory(t *testing.T) {
+	b := newBench(t)
+	b.freed = make(chan event.TypedGenericEvent[types.NamespacedName], 1)
+	b.Memory = memory.New(1 << 20)
+	large := memory.Owner{Namespace: b.run.Namespace, UID: "large"}
+	if err := b.Memory.Hold(large, memory.Totals, 1<<19); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	b.wantState(v1alpha1.ReasonQueued, "the manager has no memory left")
+	if e := <-b.freed; e.Object.Name != b.run.Spec.Lane || len(b.nextAfter(t.Context(), e.Object)) > 0 {
+		t.Errorf("%v comes next in %v", b.nextAfter(t.Context(), e.Object), e.Object)
+	}
+	other := newBench(t, func(w *wrapper.Run) { w.Lane(b.run.Spec.Lane) })
+	if got, want := b.nextAfter(t.Context(), types.NamespacedName{Name: b.run.Spec.Lane}), []reconcile.Request{other.request()}; !slices.Equal(got, want) {
+		t.Errorf("%v comes next, not %v", got, want)
+	}
+	if err := api.Delete(t.Context(), other.run); err != nil {
+		t.Fatal(err)
+	}
+	b.Memory.Free(large)
+	b.reconcile()
+	b.wantState(v1alpha1.ReasonQueued, "the manager has no memory left")
+	b.later(memoryInterval)
+	b.reconcile()
+	b.wantState(v1alpha1.ReasonStarting, "")
+	if b.Memory.Used() == 0 {
+		t.Error("an active run holds nothing")
+	}
+	b.Memory = memory.New(1 << 20)
+	b.reconcile()
+	if b.Memory.Used() == 0 {
+		t.Error("an active run holds nothing after a restart")
+	}
+	if err := api.Delete(t.Context(), b.run); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Reconcile(t.Context(), b.request()); err != nil || b.Memory.Used() != 0 {
+		t.Errorf("a deleted run holds %d bytes: %v", b.Memory.Used(), err)
 	}
 }

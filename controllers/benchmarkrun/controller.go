@@ -136,6 +136,7 @@ func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observ
 // the run. Then the next run of the lane is reconciled: it may have found it held.
 func (r *Reconciler) settle(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 	if !meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.ConditionAdmitted) {
+		r.freeInputs(br.Namespace, br.UID)
 		r.release(ctx, br)
 	}
 }
@@ -193,12 +194,16 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero() && !state.HasFinalizer(br):
 		for _, uid := range r.known.forget(name) {
 			r.Sessions.Forget(string(uid))
+			r.freeInputs(name.Namespace, uid)
 		}
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get the run: %w", err)
 	}
 	r.known.see(br, name)
+	if state.IsOver(br) {
+		r.freeInputs(br.Namespace, br.UID)
+	}
 	return br, nil
 }
 

@@ -21,6 +21,8 @@ type runState struct {
 	signed map[string]bool
 	// config is the ConfigMap of an active run, without the user's files: the cache has no content.
 	config *corev1.ConfigMap
+	// inputs is the number of bytes that the account of memory has for the run's inputs, once that is known.
+	inputs int64
 	// node is the node of an active run's target.
 	node *targetNode
 	// unstored is an artifact that could not be created yet.

@@ -43,6 +43,14 @@ type lanes struct {
 	// version counts reservations: a lane may be reserved only if no lane was since it was observed. So neither a lane nor
 	// a namespace has more active runs than it may have.
 	version uint64
+	// noMemory holds the namespaces for whose inputs there was no room in memory.
+	noMemory map[string]noMemory
+}
+
+// noMemory is why there is no room in memory, and until when it isn't tried again.
+type noMemory struct {
+	why   string
+	until time.Time
 }
 
 type laneState struct {
@@ -257,6 +265,24 @@ func (l *lanes) active() map[types.UID]*v1alpha1.BenchmarkRun {
 		}
 	}
 	return all
+}
+
+// noteOutOfMemory notes until when a namespace has no room in memory, and why.
+func (l *lanes) noteOutOfMemory(namespace, why string, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.noMemory == nil {
+		l.noMemory = map[string]noMemory{}
+	}
+	l.noMemory[namespace] = noMemory{why, until}
+}
+
+// outOfMemory returns the namespaces that have no room in memory.
+func (l *lanes) outOfMemory(now time.Time) map[string]noMemory {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.noMemory, func(_ string, n noMemory) bool { return !now.Before(n.until) })
+	return maps.Clone(l.noMemory)
 }
 
 // deleted notes that a run was deleted, unless that is known.

@@ -72,7 +72,9 @@ func (r *Reconciler) observeObjects(ctx context.Context, br *v1alpha1.BenchmarkR
 // observeProgress reads what matters for a run that hasn't finished: its position in its lane until
 // it is admitted, and what it starts from.
 func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
-	if !state.IsAdmitted(br) {
+	if state.IsAdmitted(br) {
+		_ = r.holdInputs(br) // the manager before this one had room for it
+	} else {
 		o.NoteDeletions()
 		if state.IsSuspended(br) {
 			return nil

@@ -3,7 +3,6 @@ package benchmarkrun
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -55,12 +54,15 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, 
 	return queue, version, nil
 }
 
-// full returns the namespaces that have as many active runs as they may have, with their number: those of the cache, and
+// full returns the namespaces that may have no more active runs now, and why. The active ones are those of the cache, and
 // those that this manager has admitted, or is about to, and that the cache doesn't show yet.
-func (r *Reconciler) full(ctx context.Context) (map[string]int, error) {
-	most := r.Settings.MaxActiveRuns
+func (r *Reconciler) full(ctx context.Context) (map[string]string, error) {
+	most, full := r.Settings.MaxActiveRuns, map[string]string{}
+	for namespace, no := range r.lanes.outOfMemory(r.Clock.Now()) {
+		full[namespace] = no.why
+	}
 	if most == 0 {
-		return nil, nil
+		return full, nil
 	}
 	admitted := r.lanes.active()
 	var active v1alpha1.BenchmarkRunList
@@ -82,8 +84,12 @@ func (r *Reconciler) full(ctx context.Context) (map[string]int, error) {
 			count[last.Namespace]++
 		}
 	}
-	maps.DeleteFunc(count, func(_ string, n int) bool { return n < most })
-	return count, nil
+	for namespace, n := range count {
+		if n >= most {
+			full[namespace] = fmt.Sprintf("%d are active, in all lanes, which is as many as this manager allows (--max-active-runs)", n)
+		}
+	}
+	return full, nil
 }
 
 // observePosition reads a run's position from the cache, and confirms past it that no pod holds the
@@ -105,12 +111,22 @@ func (r *Reconciler) observePosition(ctx context.Context, br *v1alpha1.Benchmark
 			return fmt.Errorf("list the pods of lane %s: %w", br.Spec.Lane, err)
 		}
 		o.Position = lane.PositionOf(br, queue, r.Clock.Now())
-		if p := o.Position; p.Active > 0 && !p.Held && p.Ahead > 0 {
+		if p := o.Position; p.Full != "" && !p.Held && p.Ahead > 0 {
 			r.wake(ctx, types.NamespacedName{Name: br.Spec.Lane}) // it was its turn: others go ahead
+		}
+		if no, ok := r.lanes.outOfMemory(r.Clock.Now())[br.Namespace]; ok {
+			o.Position.HeldUntil = no.until
 		}
 		if !o.Position.Free {
 			return nil
 		}
+	}
+	if err := r.holdInputs(br); err != nil {
+		until := r.Clock.Now().Add(memoryInterval)
+		r.lanes.noteOutOfMemory(br.Namespace, err.Error(), until)
+		o.Position = lane.Position{Full: err.Error(), HeldUntil: until}
+		r.wake(ctx, types.NamespacedName{Name: br.Spec.Lane})
+		return nil
 	}
 	if !r.lanes.reserve(br, version) {
 		return errCacheBehind

@@ -15,6 +15,7 @@ import (
 
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -79,6 +80,8 @@ type Reconciler struct {
 	// WatchCertificates watches cert-manager's Certificates from its first call on. It may be nil.
 	WatchCertificates func() error
 
+	// Memory accounts for the inputs of active runs. It may be nil.
+	Memory *memory.Account
 	// Overdue is called when a reconciliation has taken a minute. It must end the process.
 	Overdue func()
 

@@ -103,10 +103,9 @@ func queue(p *step.Planner) {
 	message := fmt.Sprintf("Waiting for lane %s: %d runs are ahead.", p.Run.Spec.Lane, position.Ahead)
 	reason := v1alpha1.ReasonQueued
 	switch {
-	case position.Active > 0:
+	case position.Full != "":
 		reason = v1alpha1.ReasonNamespaceFull
-		message = fmt.Sprintf("Waiting for a run of namespace %s to end: %d are active, in all lanes, which is as many as this manager allows (--max-active-runs).",
-			p.Run.Namespace, position.Active)
+		message = "Waiting until namespace " + p.Run.Namespace + " may have another active run: " + position.Full + "."
 	case position.Holder != "":
 		message += " " + position.Holder + " hold the lane."
 	case position.Held:

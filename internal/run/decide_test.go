@@ -115,11 +115,11 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 		"its namespace is full": {
 			func() *scene {
 				s := newScene()
-				s.run.Status, s.o.Position = v1alpha1.BenchmarkRunStatus{}, lane.Position{Active: 4}
+				s.run.Status, s.o.Position = v1alpha1.BenchmarkRunStatus{}, lane.Position{Full: "4 are active"}
 				return s
 			}(), v1alpha1.ReasonQueued, func(p step.Plan) bool {
 				admitted := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionAdmitted)
-				return !creates(p, "run-target") && admitted.Reason == v1alpha1.ReasonNamespaceFull && strings.Contains(admitted.Message, "namespace ns to end: 4 are active")
+				return !creates(p, "run-target") && admitted.Reason == v1alpha1.ReasonNamespaceFull && strings.Contains(admitted.Message, "Waiting until namespace ns may have another active run: 4 are active.")
 			},
 		},
 		"its turn": {

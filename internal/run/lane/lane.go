@@ -33,9 +33,8 @@ type Lane struct {
 	Pods []corev1.Pod
 	// LastAdmission holds the time of the last admission of each namespace.
 	LastAdmission map[string]time.Time
-	// Full holds the namespaces that have as many active runs in all lanes as they may have, with their number. Others go
-	// ahead of their runs.
-	Full map[string]int
+	// Full holds the namespaces that may have no more active runs now, and why. Others go ahead of their runs.
+	Full map[string]string
 }
 
 // PositionOf returns a run's position in its lane. An admitted run holds the lane until it finishes, and then
@@ -43,7 +42,7 @@ type Lane struct {
 // another, nor by its own end when it was suspended and starts again. Only pods that a run recorded
 // hold a lane: anybody may create pods with any labels. Namespaces take turns: see order.
 func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position {
-	p := Position{Active: lane.Full[run.Namespace]}
+	p := Position{Full: lane.Full[run.Namespace]}
 	hold := func(holder *v1alpha1.BenchmarkRun) {
 		p.Held = true
 		p.Holder = cmp.Or(p.Holder, holderOf(run, holder))
@@ -74,7 +73,7 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 		}
 		p.Ahead++
 	}
-	p.Free = p.Ahead == 0 && !p.Held && p.Active == 0
+	p.Free = p.Ahead == 0 && !p.Held && p.Full == ""
 	return p
 }
 
@@ -106,7 +105,7 @@ func Next(lane *Lane) (types.NamespacedName, bool) {
 func order(lane *Lane) []*v1alpha1.BenchmarkRun {
 	var waiting []*v1alpha1.BenchmarkRun
 	for _, run := range lane.Runs {
-		if Waits(run) && lane.Full[run.Namespace] == 0 {
+		if Waits(run) && lane.Full[run.Namespace] == "" {
 			waiting = append(waiting, run)
 		}
 	}
@@ -191,12 +190,13 @@ type Position struct {
 	Free bool
 	// Ahead is the number of runs that wait or run before it.
 	Ahead int
-	// Active is the number of active runs of its namespace if that may have no more, or else 0.
-	Active int
+	// Full says why its namespace may have no more active runs now, or is empty.
+	Full string
 	// Held reports whether another run, or pods of a run, hold the lane.
 	Held bool
 	// Holder says which run or pods hold the lane. It is empty for those of another namespace, so that names don't leak.
 	Holder string
-	// HeldUntil is the latest time at which pods stop holding the lane, or zero.
+	// HeldUntil is the latest time at which pods stop holding the lane, or at which a run that has no room is tried again,
+	// or zero.
 	HeldUntil time.Time
 }

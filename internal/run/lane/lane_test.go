@@ -104,11 +104,11 @@ func TestPositionOf(t *testing.T) {
 		pods  []corev1.Pod
 		turns map[string]time.Time
 		want  Position
-		full  map[string]int
+		full  map[string]string
 	}{
-		"its namespace is full":                    {full: map[string]int{"ns": 4}, want: Position{Active: 4}},
-		"others' is, and is younger":               {runs: of(laneRun("young", 15, in("other"))), full: map[string]int{"ns": 4}, want: Position{Active: 4, Ahead: 1}},
-		"others' is, and is older":                 {runs: of(laneRun("old", 5, in("other"))), full: map[string]int{"other": 4}, want: Position{Free: true}},
+		"its namespace is full":                    {full: map[string]string{"ns": "why"}, want: Position{Full: "why"}},
+		"others' is, and is younger":               {runs: of(laneRun("young", 15, in("other"))), full: map[string]string{"ns": "why"}, want: Position{Full: "why", Ahead: 1}},
+		"others' is, and is older":                 {runs: of(laneRun("old", 5, in("other"))), full: map[string]string{"other": "why"}, want: Position{Free: true}},
 		"alone":                                    {want: Position{Free: true}},
 		"an older one waits":                       {runs: of(laneRun("old", 5)), want: Position{Ahead: 1}},
 		"a younger one waits":                      {runs: of(laneRun("young", 15)), want: Position{Free: true}},
