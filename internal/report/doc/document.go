@@ -152,8 +152,8 @@ type Panels struct {
 
 // Panel is one of several plots. ID is a word, the same as that of its data.
 type Panel struct {
-	ID, Name string
-	Drawing  Drawing
+	ID      string
+	Drawing Drawing
 }
 
 // Preformatted has lines that are shown as they are.

@@ -35,7 +35,7 @@ func overTime(r *result.Result) doc.Section {
 	for i := range t.Panels {
 		l := &t.Panels[i]
 		axis := i == open || i == len(t.Panels)-1
-		panel := doc.Panel{ID: l.ID, Name: l.Name, Drawing: t.Figure(l, axis)}
+		panel := doc.Panel{ID: l.ID, Drawing: t.Figure(l, axis)}
 		if l.Folded {
 			p.Folded = append(p.Folded, panel)
 		} else {
