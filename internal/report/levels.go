@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -47,24 +46,19 @@ func levelsTable(r *result.Result) *doc.Table {
 }
 
 func partsTable(caption string, r *result.Result, parts []part) *doc.Table {
-	latency := func(of func(*result.Summary) int64) func(*part) string {
-		return func(p *part) string {
-			s := p.Total()
-			return msText(of(&s), s.Count > 0)
-		}
-	}
-	return doc.TableOf(caption, parts,
+	fields := []doc.Field[part]{
 		doc.Word(heldUnit(r), (*part).name),
 		doc.Number("seconds", func(p *part) string { return whole(p.End - p.Start) }),
 		doc.Number("requests/s", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
 		doc.Number("kB/s", func(p *part) string { return decimals(p.BytesPerSecond()/1024, 2) }),
-		doc.Number("mean ms", latency(meanOf)), doc.Number("p50 ms", latency(percentileOf(percentile.P50))), doc.Number("p90 ms", latency(percentileOf(percentile.P90))),
-		doc.Number("p99 ms", latency(percentileOf(percentile.P99))), doc.Number("max ms", latency(maxOf)),
+	}
+	fields = append(fields, times("%s ms", "-", mostRead, (*part).Total)...)
+	return doc.TableOf(caption, parts, append(fields,
 		doc.Number("requests", func(p *part) string { return whole(p.Requests) }),
 		doc.Number("failed", func(p *part) string { return whole(p.Errors.Total()) }),
 		doc.Number("failed %", func(p *part) string { return decimals(p.ErrorPercent(), 2) }),
 		doc.Number("dropped", func(p *part) string { return whole(p.Dropped) }),
-	)
+	)...)
 }
 
 // usageColumn is a value of what the target or a client used in a part of the load; unknown is negative.

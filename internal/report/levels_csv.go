@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
@@ -11,15 +10,6 @@ import (
 )
 
 func levelColumns(r *result.Result) []doc.Field[part] {
-	latency := func(name string, of func(s *result.Summary) int64) doc.Field[part] {
-		return doc.Number(name, func(p *part) string {
-			total := p.Total()
-			if total.Count == 0 {
-				return ""
-			}
-			return msText(of(&total), true)
-		})
-	}
 	columns := []doc.Field[part]{
 		doc.Number("part", func(p *part) string {
 			if p.step {
@@ -48,13 +38,8 @@ func levelColumns(r *result.Result) []doc.Field[part] {
 		doc.Number("dropped", func(p *part) string { return whole(p.Dropped) }),
 		doc.Number("requests_per_second", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
 		doc.Number("bytes_per_second", func(p *part) string { return decimals(p.BytesPerSecond(), 0) }),
-		latency("mean_ms", meanOf),
 	)
-	for _, p := range percentile.Common {
-		columns = append(columns, latency(strings.ToLower(p.Name())+"_ms", percentileOf(p)))
-	}
-	columns = append(columns, latency("max_ms", maxOf))
-	columns = append(columns, pageColumns(r)...)
+	columns = append(append(columns, times("%s_ms", "", percentile.Common, (*part).Total)...), pageColumns(r)...)
 	for _, c := range usageColumns(r) {
 		columns = append(columns, doc.Number(c.csv, func(p *part) string {
 			value := c.of(p.Level)

@@ -53,24 +53,19 @@ func pagesTable(r *result.Result) *doc.Table {
 
 // levelPagesTable has what users who load pages had at each level of a load.
 func levelPagesTable(r *result.Result) *doc.Table {
-	time := func(of func(*result.Summary) int64) func(*part) string {
-		return func(p *part) string {
-			s := p.PageTime()
-			return msText(of(&s), s.Count > 0)
-		}
-	}
-	return doc.TableOf("Pages completed while a level was held. Hits are requests, of which a page has several", levelsOf(r),
+	fields := []doc.Field[part]{
 		doc.Word(heldUnit(r), (*part).name),
 		doc.Number("pages", func(p *part) string { return whole(p.Pages) }),
 		doc.Number("failed", func(p *part) string { return whole(p.FailedPages) }),
 		doc.Number("failed %", func(p *part) string { return decimals(p.PageErrorPercent(), 2) }),
-		doc.Number("mean ms", time(meanOf)), doc.Number("p50 ms", time(percentileOf(percentile.P50))), doc.Number("p90 ms", time(percentileOf(percentile.P90))),
-		doc.Number("p99 ms", time(percentileOf(percentile.P99))), doc.Number("max ms", time(maxOf)),
+	}
+	fields = append(fields, times("%s ms", "-", mostRead, (*part).PageTime)...)
+	return doc.TableOf("Pages completed while a level was held. Hits are requests, of which a page has several", levelsOf(r), append(fields,
 		doc.Number("hits/s", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
 		doc.Number("rounds/10 s", func(p *part) string { return decimals(p.RoundsPer10Seconds(), 2) }),
 		doc.Number("rounds", func(p *part) string { return whole(p.Rounds) }),
 		doc.Number("failed rounds", func(p *part) string { return whole(p.FailedRounds) }),
-	)
+	)...)
 }
 
 // pageColumns are the columns of levels as CSV of a load of pages; none of another load.
@@ -78,25 +73,11 @@ func pageColumns(r *result.Result) []doc.Field[part] {
 	if r.Run.UserConnections == 0 {
 		return nil
 	}
-	time := func(name string, of func(*result.Summary) int64) doc.Field[part] {
-		return doc.Number("page_"+name, func(p *part) string {
-			s := p.PageTime()
-			if s.Count == 0 {
-				return ""
-			}
-			return msText(of(&s), true)
-		})
-	}
-	return []doc.Field[part]{
+	return append([]doc.Field[part]{
 		doc.Number("pages", func(p *part) string { return whole(p.Pages) }),
 		doc.Number("failed_pages", func(p *part) string { return whole(p.FailedPages) }),
 		doc.Number("rounds", func(p *part) string { return whole(p.Rounds) }),
 		doc.Number("failed_rounds", func(p *part) string { return whole(p.FailedRounds) }),
 		doc.Number("rounds_per_10_seconds", func(p *part) string { return decimals(p.RoundsPer10Seconds(), 2) }),
-		time("mean_ms", meanOf),
-		time("p50_ms", percentileOf(percentile.P50)),
-		time("p90_ms", percentileOf(percentile.P90)),
-		time("p99_ms", percentileOf(percentile.P99)),
-		time("max_ms", maxOf),
-	}
+	}, times("page_%s_ms", "", mostRead, (*part).PageTime)...)
 }

@@ -65,16 +65,16 @@ func TargetColor(container int) Color {
 func VariantColor(i int) Color { return numbered("variant", i%Variants, Variants) }
 
 // Heat returns the color of a cell of a heat map; share is from 0 (lowest) to 1 (highest).
-func Heat(share float64) Color { return stepped("heat", share, HeatColors) }
+func Heat(share float64) Color { return shadeAt("heat", share, HeatColors) }
 
 // EffectShade returns the color of a cell of a heat map of effects; share is from 0 (better) to 1 (worse), and 0.5 is
 // no difference.
-func EffectShade(share float64) Color { return stepped("effect", share, EffectColors) }
+func EffectShade(share float64) Color { return shadeAt("effect", share, EffectColors) }
 
 // On returns the color of a text on a cell of a heat map: the one of Ink and Paper that contrasts more.
 func On(cell Color) Color { return "on-" + cell }
 
-func stepped(name string, share float64, n int) Color {
+func shadeAt(name string, share float64, n int) Color {
 	return numbered(name, int(min(max(share, 0), 1)*float64(n)-1e-9), n)
 }
 

@@ -58,7 +58,17 @@ func Linear(low, high float64) Scale {
 		high = low + 1
 	}
 	step := stepOf((high - low) / (MaxTicks - 1))
-	first, last := math.Floor(low/step+1e-9), math.Ceil(high/step-1e-9)
+	first, last := ends(low, high, step)
+	return stepped(first, last, step)
+}
+
+// ends returns the first and the last multiple of a step around a range.
+func ends(low, high, step float64) (first, last float64) {
+	return math.Floor(low/step + 1e-9), math.Ceil(high/step - 1e-9)
+}
+
+// stepped returns a linear scale between two multiples of a step, with a tick at each.
+func stepped(first, last, step float64) Scale {
 	s := Scale{Low: first * step, High: last * step, of: identity}
 	for i := first; i <= last; i++ {
 		s.Ticks = append(s.Ticks, Tick{Value: i * step, Label: tickLabel(i*step, step)})

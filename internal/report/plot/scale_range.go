@@ -27,16 +27,7 @@ func Range(low, high float64) Scale {
 		step = stepOf(step * 1.5)
 		first, last = ends(low, high, step)
 	}
-	s := Scale{Low: first * step, High: last * step, of: identity}
-	for i := first; i <= last; i++ {
-		s.Ticks = append(s.Ticks, Tick{Value: i * step, Label: tickLabel(i*step, step)})
-	}
-	return s
-}
-
-// ends returns the first and the last multiple of a step around a range.
-func ends(low, high, step float64) (first, last float64) {
-	return math.Floor(low/step + 1e-9), math.Ceil(high/step - 1e-9)
+	return stepped(first, last, step)
 }
 
 // Dates returns the scale of times, in seconds since the Unix epoch. Ticks are days ("2026-11-22"), or hours ("11-22
