@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,12 +35,7 @@ const conflictRetryDelay = 100 * time.Millisecond
 
 // Reconcile takes a Benchmark one step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	b := &v1alpha1.Benchmark{}
-	err := r.Get(ctx, request.NamespacedName, b)
-	if err == nil && reflect.ValueOf(b.Spec).IsZero() { // the cache holds no large one
-		*b = v1alpha1.Benchmark{}
-		err = r.APIReader.Get(ctx, request.NamespacedName, b)
-	}
+	b, err := r.get(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) || err == nil && !b.DeletionTimestamp.IsZero() {
 		r.forget(request.NamespacedName)
 		return ctrl.Result{}, nil // its runs and artifacts go with it
@@ -61,6 +57,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: wait}, nil
+}
+
+// get reads a Benchmark. The cache holds no large spec, and the manager has no right to get what it may list.
+func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alpha1.Benchmark, error) {
+	b := &v1alpha1.Benchmark{}
+	if err := r.Get(ctx, name, b); err != nil || !reflect.ValueOf(b.Spec).IsZero() {
+		return b, err
+	}
+	var live v1alpha1.BenchmarkList
+	if err := r.APIReader.List(ctx, &live, client.InNamespace(name.Namespace), client.MatchingFields{"metadata.name": name.Name}); err != nil {
+		return nil, err
+	}
+	if len(live.Items) == 0 {
+		return nil, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("benchmarks").GroupResource(), name.Name)
+	}
+	return &live.Items[0], nil
 }
 
 // writeStatus writes the status if it changed.
