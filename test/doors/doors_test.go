@@ -310,6 +310,44 @@ func memory() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
+// TestFlood opens connections to each port without a pause, and keeps some of them. Whoever comes with a proper request
+// beside that is answered each time.
+func TestFlood(t *testing.T) {
+	for name, open := range ports {
+		t.Run(name, func(t *testing.T) {
+			p := open(t)
+			ctx, stop := context.WithCancel(t.Context())
+			var group sync.WaitGroup
+			for n := range 8 {
+				group.Go(func() {
+					var kept []net.Conn
+					for ctx.Err() == nil {
+						conn, err := dialer(address(n)).DialContext(ctx, "tcp", p.address)
+						if err != nil {
+							continue
+						}
+						_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nX: ")
+						if kept = append(kept, conn); len(kept) > 100 {
+							_ = kept[0].Close()
+							kept = kept[1:]
+						}
+					}
+					for _, conn := range kept {
+						_ = conn.Close()
+					}
+				})
+			}
+			for range 20 {
+				if err := p.ask(friend); err != nil {
+					t.Errorf("a proper request: %v", err)
+				}
+			}
+			stop()
+			group.Wait()
+		})
+	}
+}
+
 // TestOversize sends each port what is too large. It must be refused with a status of 400 or more, or by the end of the
 // connection, and the next proper request must be answered.
 func TestOversize(t *testing.T) {
