@@ -71,14 +71,14 @@ func noWarmup(r *result.Result) *result.Finding {
 }
 
 // warmupNotSteady finds measurements of a target that was not steady. While the
-// figures still move, a result depends on when it is measured, and two runs of the
+// metrics still move, a result depends on when it is measured, and two runs of the
 // same differ (Georges, Buytaert and Eeckhout, OOPSLA 2007).
 func warmupNotSteady(r *result.Result) *result.Finding {
 	if r.Warmup == nil || r.Warmup.Steady == nil || r.Warmup.Steady.Reached {
 		return nil
 	}
 	return happened(found(ReasonWarmupNotSteady, result.Warns,
-		"The target was not steady when its warm-up timed out after %s: %s. Increase warmup.steady.timeoutSeconds, or windowSeconds and the bounds if its figures vary by nature.",
+		"The target was not steady when its warm-up timed out after %s: %s. Increase warmup.steady.timeoutSeconds, or windowSeconds and the bounds if its metrics vary by nature.",
 		seconds(r.Warmup.DurationMicroseconds), steady.Describe(r.Warmup.Steady)), 0, 0)
 }
 

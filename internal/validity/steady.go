@@ -32,9 +32,9 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	if len(all) != 1 || all[0].level != nil || overloaded(r, d) != nil {
 		return nil
 	}
-	figure, bound, unit := throughputs, throughputRatio, "%.1f requests/s"
+	metric, bound, unit := throughputs, throughputRatio, "%.1f requests/s"
 	if r.Arrivals != nil {
-		figure, bound, unit = medianLatencies, latencyRatio, "a median latency of %.3fms"
+		metric, bound, unit = medianLatencies, latencyRatio, "a median latency of %.3fms"
 	}
 	seconds := all[0].seconds
 	if len(seconds) == 0 || int64(len(seconds))*seconds[0].Seconds < minSteadySeconds {
@@ -43,7 +43,7 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	windows, length := inWindows(seconds)
 	var values []float64
 	for _, w := range windows {
-		if v := figure(w); !math.IsNaN(v) {
+		if v := metric(w); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}
@@ -72,7 +72,7 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	case faster:
 		remedy = "It was still becoming faster, as while code is compiled and caches are filled: set warmup.steady, or a longer warm-up."
 	}
-	f := found(ReasonNotSteady, result.Warns, "The target was not steady during the measurement: %s. The figures depend on when it is measured. %s", how, remedy)
+	f := found(ReasonNotSteady, result.Warns, "The target was not steady during the measurement: %s. The metrics depend on when it is measured. %s", how, remedy)
 	if at > 0 {
 		happened(f, seconds[0].Second+at, seconds[0].Second+at)
 	}

@@ -68,7 +68,7 @@ func targetUsageUnknown(r *result.Result) *result.Finding {
 		"%s is not available, so nothing shows whether it was the bottleneck. See the log of the agent's container in the target's pod.", which)
 }
 
-// targetCPUShared finds shared CPUs, on which the figures also depend on what else
+// targetCPUShared finds shared CPUs, on which the metrics also depend on what else
 // runs on the node. The kubelet's static CPU manager policy gives containers
 // exclusive CPUs if request and limit are equal whole numbers.
 func targetCPUShared(r *result.Result) *result.Finding {

@@ -115,14 +115,14 @@ func split(bound string, units []unit) (float64, unit, error) {
 	return 0, unit{}, fmt.Errorf("bound %q must be of the form %s", bound, strings.Join(forms, " or "))
 }
 
-// metric is a figure that can have a bound: one of result.Metrics.
+// metric is one of result.Metrics, which can have a bound.
 type metric struct {
 	units []unit
 	// absent says why there is none.
 	absent string
 }
 
-// metrics are the figures by their names in the API: LatencyP999 is the 99.9th percentile.
+// metrics are all of them by their names in the API: LatencyP999 is the 99.9th percentile.
 var metrics = func() map[string]metric {
 	all := map[string]metric{
 		"ErrorRate":         {units: percentUnits, absent: "no requests"},

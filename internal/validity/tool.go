@@ -24,6 +24,6 @@ func foreignTool(r *result.Result) *result.Finding {
 		missing = append(missing, "percentiles over all clients")
 	}
 	return found(ReasonForeignTool, result.Warns,
-		"The load was made by %s. All figures of requests are those that it printed, to within what it prints: unknown are %s and %s. "+
+		"The load was made by %s. All metrics of requests are those that it printed, to within what it prints: unknown are %s and %s. "+
 			"Omit clients.tool to measure them, or accept it.", name, strings.Join(missing[:len(missing)-1], ", "), missing[len(missing)-1])
 }
