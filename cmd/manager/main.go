@@ -38,7 +38,6 @@ import (
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/controllers/sessioncertificate"
 	"github.com/assay-dev/assay/internal/manifest"
-	"github.com/assay-dev/assay/internal/memory"
 	sessionmanager "github.com/assay-dev/assay/internal/session/manager"
 	"github.com/assay-dev/assay/internal/session/manager/limit"
 )
@@ -284,7 +283,7 @@ func run(ctx context.Context, o *options) error {
 		Settings:  o.reconciler,
 		Logs:      benchmarkrun.ReadLogs(clientset),
 		Overdue:   overdue,
-		Memory:    memory.NewForProcess(),
+		Memory:    sessions.Memory,
 	}
 	if buckets != nil {
 		reconciler.Buckets = buckets

@@ -268,11 +268,11 @@ func (b *bench) podsRun() {
 	}
 	b.sessions.observation = session.Observation{
 		Agent: &session.AgentState{
-			Connected: true, ProbeResult: &session.ProbeResult{Software: "test", DocumentLength: 7},
-			Usage: session.Usage{Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}},
+			PodState: session.PodState{Connected: true, ProbeResult: &session.ProbeResult{Software: "test", DocumentLength: 7}},
+			Usage:    session.Usage{Latest: &result.ServerUsage{CPUs: "1", AgentCPUs: "0"}},
 		},
 		Clients: map[int]session.ClientState{
-			0: {Connected: true, Ready: true, Node: "node"}, 1: {Connected: true, Ready: true, Node: "node"},
+			0: {PodState: session.PodState{Connected: true, Node: "node"}, Ready: true}, 1: {PodState: session.PodState{Connected: true, Node: "node"}, Ready: true},
 		},
 	}
 }

@@ -115,7 +115,7 @@ func TestTrimmedScriptsAreTornDown(t *testing.T) {
 	br.Status.Verdict = v1alpha1.VerdictError
 	meta.SetStatusCondition(&br.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonClientFailed})
 	o := &observed.Run{Job: &batchv1.Job{}}
-	o.Sessions.Clients = map[int]session.ClientState{0: {Connected: true, Failure: "x", Script: session.ScriptState{SetupEnded: true}}}
+	o.Sessions.Clients = map[int]session.ClientState{0: {PodState: session.PodState{Connected: true, Failure: "x"}, Script: session.ScriptState{SetupEnded: true}}}
 	for name, known := range map[string]*v1alpha1.BenchmarkRun{"whole": br, "trimmed": trimmed(t, br)} {
 		if plan := run.Decide(known, o, br.Status.CompletionTime.Time); plan.Release || plan.Forget || len(plan.Delete) > 0 {
 			t.Errorf("%s: the clients are removed: %+v", name, plan)

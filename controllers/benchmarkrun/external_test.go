@@ -49,7 +49,7 @@ func TestReconcileExternal(t *testing.T) {
 	}
 	restart(v1alpha1.ReasonStarting)
 
-	other := session.ClientState{Connected: true, Node: "node"}
+	other := session.ClientState{PodState: session.PodState{Connected: true, Node: "node"}}
 	first := other
 	first.ProbeResult = &session.ProbeResult{Software: "theirs", DocumentLength: 7}
 	b.sessions.observation = session.Observation{Clients: map[int]session.ClientState{0: first, 1: other}}

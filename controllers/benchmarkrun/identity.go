@@ -87,7 +87,7 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 }
 
 func identity(br *v1alpha1.BenchmarkRun, pod *corev1.Pod, role sessionpb.Role, index int) manager.Identity {
-	return manager.Identity{Run: string(br.UID), Pod: pod.Name, PodUID: string(pod.UID), Node: pod.Spec.NodeName, Role: role, Index: index}
+	return manager.Identity{Run: string(br.UID), Namespace: pod.Namespace, Pod: pod.Name, PodUID: string(pod.UID), Node: pod.Spec.NodeName, Role: role, Index: index}
 }
 
 // checkUnique refuses a client that has a twin.

@@ -116,7 +116,7 @@ func TestIdentifyRefusesForgedPods(t *testing.T) {
 		},
 		"a client of a finished run": func(t *testing.T, b *bench) *corev1.Pod {
 			pod := clientOf(t, b, 0)
-			b.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
+			b.sessions.observation = session.Observation{Agent: &session.AgentState{PodState: session.PodState{Failure: "on purpose"}}}
 			b.reconcile()
 			return pod
 		},

@@ -199,7 +199,7 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 	if got := second.state(); got.Reason != v1alpha1.ReasonQueued {
 		t.Errorf("next to a run that holds the lane: %+v", got)
 	}
-	first.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
+	first.sessions.observation = session.Observation{Agent: &session.AgentState{PodState: session.PodState{Failure: "on purpose"}}}
 	first.reconcile()
 	var pod corev1.Pod
 	if err := first.get("run-target", &pod); err == nil {
@@ -220,7 +220,7 @@ func TestReconcileGivesALaneToOneRun(t *testing.T) {
 func TestReconcileExpiresARun(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) { w.TTL(60) })
 	b.reconcile()
-	b.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
+	b.sessions.observation = session.Observation{Agent: &session.AgentState{PodState: session.PodState{Failure: "on purpose"}}}
 	b.reconcile()
 	b.clock.SetTime(b.clock.Now().Add(61 * time.Second))
 	if _, err := b.Reconcile(t.Context(), b.request()); err != nil {

@@ -107,7 +107,7 @@ func (b *bench) suspend(suspend bool) {
 func TestReconcileKeepsNoPodThatHoldsTheLaneForEver(t *testing.T) {
 	first := newBench(t, func(w *wrapper.Run) { w.Retain(v1alpha1.RetainOnFailure) })
 	first.reconcile()
-	first.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
+	first.sessions.observation = session.Observation{Agent: &session.AgentState{PodState: session.PodState{Failure: "on purpose"}}}
 	first.reconcile() // fails while no node has taken its target
 	first.reconcile() // cleans up
 	var pod corev1.Pod

@@ -187,7 +187,7 @@ var ends = map[string]func(*bench){
 		b.later(exitTimeout + time.Second)
 	},
 	"it fails": func(b *bench) {
-		b.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
+		b.sessions.observation = session.Observation{Agent: &session.AgentState{PodState: session.PodState{Failure: "on purpose"}}}
 		b.reconcile()
 		b.wants(v1alpha1.ReasonTargetLost)
 	},
@@ -200,7 +200,7 @@ var ends = map[string]func(*bench){
 		if err := api.Delete(b.t.Context(), b.config()); err != nil {
 			b.t.Fatal(err)
 		}
-		b.sessions.observation = session.Observation{Agent: &session.AgentState{Failure: "on purpose"}}
+		b.sessions.observation = session.Observation{Agent: &session.AgentState{PodState: session.PodState{Failure: "on purpose"}}}
 		b.reconcile()
 	},
 }

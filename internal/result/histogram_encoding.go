@@ -94,8 +94,13 @@ func (h *Histogram) Pack() {
 	}
 }
 
-// PackedBytes returns the length in bytes of a packed histogram, or 0 for one that isn't packed.
-func (h *Histogram) PackedBytes() int { return len(h.packed) }
+// Bytes returns about how much memory the buckets take, packed or not.
+func (h *Histogram) Bytes() int {
+	if h.buckets == nil {
+		return len(h.packed)
+	}
+	return len(h.packed) + h.buckets.ByteSize()
+}
 
 // Recent holds the histograms that are not packed among many, the last used one last.
 type Recent []*Histogram

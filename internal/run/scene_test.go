@@ -64,8 +64,8 @@ func newScene() *scene {
 		Clients: map[int]*corev1.Pod{0: clientPod(0), 1: clientPod(1)},
 		Sessions: session.Observation{
 			Now:     now.UnixMicro(),
-			Clients: map[int]session.ClientState{0: {Connected: true, Node: "node"}, 1: {Connected: true, Node: "node"}},
-			Agent:   &session.AgentState{Connected: true},
+			Clients: map[int]session.ClientState{0: {PodState: session.PodState{Connected: true, Node: "node"}}, 1: {PodState: session.PodState{Connected: true, Node: "node"}}},
+			Agent:   &session.AgentState{PodState: session.PodState{Connected: true}},
 		},
 	}}
 }

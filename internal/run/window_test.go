@@ -1,9 +1,11 @@
 package run
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -34,5 +36,16 @@ func TestWindow(t *testing.T) {
 	got := s.decide().Status.Progress.Window
 	if diff := cmp.Diff(&v1alpha1.ProgressWindow{Second: ptr.To(int64(6)), Seconds: ptr.To(int64(1)), Requests: ptr.To(int64(3)), Errors: ptr.To(int64(3))}, got); diff != "" {
 		t.Errorf("without a successful request (-want +got):\n%s", diff)
+	}
+}
+
+// TestWaitingClientsAreInTheStatus has a client for whose message the manager has no memory.
+func TestWaitingClientsAreInTheStatus(t *testing.T) {
+	s := newScene().started(measurementStage)
+	c := s.o.Sessions.Clients[1]
+	c.Waiting = "the manager has no memory left for 3.0 MiB of totals of clients"
+	s.o.Sessions.Clients[1] = c
+	if got := meta.FindStatusCondition(s.decide().Status.Conditions, v1alpha1.ConditionSucceeded).Message; !strings.HasSuffix(got, " Client 1 waits with what it has to send: "+c.Waiting+".") {
+		t.Errorf("the run says %q", got)
 	}
 }

@@ -45,12 +45,27 @@ func clockStep(wall, monotonic time.Duration) time.Duration {
 	return 0
 }
 
-// ClientState is the state that a client has reported.
-type ClientState struct {
+// PodState is the state that a client or the target's agent has reported.
+type PodState struct {
 	Pod, PodUID, Node string
 	Connected         bool
 	// DisconnectedSince is the end of the last session, or the begin of the first one.
 	DisconnectedSince time.Time
+	// ProbeResult is the result of the pod's first probe that succeeded, or nil. A client probes only a target without an
+	// agent. ProbeFailure is why its last probe failed, or empty.
+	ProbeResult  *ProbeResult
+	ProbeFailure string
+	// Waiting is why the pod must wait with what it has to send, or empty.
+	Waiting string
+	// Failure is the error that the pod reported, or for which it was rejected. It is empty if there was none.
+	// FailureKind is its kind.
+	Failure     string
+	FailureKind FailureKind
+}
+
+// ClientState is the state that a client has reported.
+type ClientState struct {
+	PodState
 	// Behind reports whether messages that the client had when it connected haven't arrived yet.
 	Behind bool
 	Ready  bool
@@ -59,11 +74,6 @@ type ClientState struct {
 	// Starts are the start times that the client has, or was sent.
 	Starts      map[sessionpb.Stage]int64
 	WarmupEnded bool
-	// ProbeResult is the result of the client's first probe that succeeded, or nil. A
-	// client probes only a target without an agent. ProbeFailure is why its last probe
-	// failed, or empty.
-	ProbeResult  *ProbeResult
-	ProbeFailure string
 	// Totals are the client's final metrics, or nil until they have arrived.
 	Totals *result.Totals
 	// TotalsSince is the time at which they arrived.
@@ -76,22 +86,11 @@ type ClientState struct {
 	// or nil if the client has not run it.
 	Metrics *ScriptMetrics
 	Summary *result.ScriptSummary
-	// Failure is the error that the client reported, or for which it was rejected.
-	// It is empty if there was none. FailureKind is its kind.
-	Failure     string
-	FailureKind FailureKind
 }
 
-// AgentState is the state that the target's agent has reported. The fields are as
-// those of ClientState.
+// AgentState is the state that the target's agent has reported.
 type AgentState struct {
-	Pod, PodUID, Node string
-	Connected         bool
-	DisconnectedSince time.Time
-	ProbeResult       *ProbeResult
-	ProbeFailure      string
-	Failure           string
-	FailureKind       FailureKind
+	PodState
 	Usage
 	// Backends are the containers behind the server, by name.
 	Backends []BackendState

@@ -3,6 +3,8 @@ package load
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -48,10 +50,22 @@ func Measure(p *step.Planner, at int64) {
 	if said := abortOnFail(p, at); said != "" {
 		message += " " + said
 	}
+	message += waiting(p)
 	progress := progress(p.Run, p.Observed, sessionpb.Stage_STAGE_MEASUREMENT, at, extent)
 	progress.Window = window(p.Run, p.Observed)
 	p.SetState(v1alpha1.ReasonMeasuring, message, progress)
 	p.RequeueIn(ProgressInterval)
+}
+
+// waiting says of the first client that must wait with what it has to send why, as another sentence.
+func waiting(p *step.Planner) string {
+	clients := p.Observed.Sessions.Clients
+	for _, i := range slices.Sorted(maps.Keys(clients)) {
+		if why := clients[i].Waiting; why != "" {
+			return fmt.Sprintf(" Client %d waits with what it has to send: %s.", i, why)
+		}
+	}
+	return ""
 }
 
 // SetUp waits until client 0 has executed setup() and every client has what that returned.

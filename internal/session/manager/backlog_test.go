@@ -104,12 +104,12 @@ func TestOneMessageInTinyFrames(t *testing.T) {
 	f := b.flood(clientOf("run", 0))
 	b.await("run", "joined", joined(1))
 	f.data(binary.BigEndian.AppendUint32([]byte{0}, session.MaxMessageBytes), http2MaxFrame)
-	before, _ := memory()
+	before, _ := memoryUsed()
 	for range sent {
 		f.data([]byte{0}, 1)
 	}
 	f.read()
-	if after, _ := memory(); after-before > most*sent {
+	if after, _ := memoryUsed(); after-before > most*sent {
 		t.Errorf("%d bytes of a message take %d bytes of memory", sent, after-before)
 	}
 }
@@ -127,7 +127,7 @@ func BenchmarkBacklog(b *testing.B) {
 			}
 			for b.Loop() {
 				m := newBench(b)
-				before, stacks := memory()
+				before, stacks := memoryUsed()
 				var floods []*flood
 				for i := range sessions {
 					floods = append(floods, m.flood(clientOf("run", i)))
@@ -139,7 +139,7 @@ func BenchmarkBacklog(b *testing.B) {
 					f.data(sent, frame)
 					f.read()
 				}
-				heap, stacksNow := memory()
+				heap, stacksNow := memoryUsed()
 				r.mu.Unlock()
 				b.ReportMetric(float64(heap-before)/sessions, "heap-B/session")
 				b.ReportMetric(float64(stacksNow-stacks)/sessions, "stack-B/session")
@@ -149,7 +149,7 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-func memory() (heap, stacks int64) {
+func memoryUsed() (heap, stacks int64) {
 	runtime.GC()
 	runtime.GC() // pools keep what they have for one
 	var stats runtime.MemStats

@@ -43,11 +43,12 @@ func (r *run) drop(err error) {
 	defer r.mu.Unlock()
 	for _, p := range r.all() {
 		p.reject(err)
-		p.Totals, p.seconds = nil, map[sessionpb.Stage]int64{}
+		p.Totals, p.Metrics, p.Summary, p.seconds = nil, nil, nil, map[sessionpb.Stage]int64{}
 		if p.stream != nil {
 			p.stream.end(status.Error(codes.Internal, err.Error()))
 		}
 	}
+	r.releaseAll()
 	r.progress, r.series, r.warmup = map[sessionpb.Stage]*progress{}, newSeries(), steady.Seconds{}
 	r.usage, r.backends, r.node, r.governor = newUsage(0), map[string]*usage{}, newNodeSamples(), ""
 }

@@ -24,7 +24,7 @@ type numbered struct {
 	stage       sessionpb.Stage
 	seconds     int64
 	totals      *result.Totals
-	size        int64 // of totals, encoded
+	size        int64 // of totals or a summary, encoded
 	clockError  int64
 	sample      *result.ServerSample
 	requested   bool
@@ -62,6 +62,7 @@ func (r *run) decode(st *stream, m *sessionpb.PodMessage, now int64) (*numbered,
 		err = n.decodeTotals(body.ClientTotals, starts, now)
 	case *sessionpb.PodMessage_ScriptSummary:
 		n.summary, err = session.DecodeScriptSummary(body.ScriptSummary)
+		n.size = int64(len(body.ScriptSummary))
 	case *sessionpb.PodMessage_ServerSample:
 		err = n.decodeSample(body.ServerSample, now)
 	}

@@ -1,12 +1,14 @@
 package manager
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -29,6 +31,7 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 	if r.forgotten {
 		return errForgotten
 	}
+	r.owner = memory.Owner{Namespace: identity.Namespace, UID: identity.Run}
 	p := r.find(identity)
 	mismatch := session.CheckProtocol(hello.GetProtocol(), st.protocol)
 	switch {
@@ -67,7 +70,9 @@ func (r *run) join(st *stream, identity Identity, hello *sessionpb.Hello) error 
 	}
 	p.stream, st.participant = st, p
 	p.had = hello.GetLastNumber()
-	if err := r.resume(p, hello); err != nil {
+	if err := r.resume(p, hello); errors.Is(err, memory.ErrFull) {
+		return err
+	} else if err != nil {
 		p.reject(err)
 		return status.Error(codes.InvalidArgument, err.Error())
 	}
@@ -144,7 +149,7 @@ func (r *run) find(identity Identity) *participant {
 // add adds a pod, in place of one with the same role and index if there is one.
 func (r *run) add(identity Identity, hello *sessionpb.Hello) *participant {
 	p := &participant{
-		ClientState: session.ClientState{Pod: identity.Pod, PodUID: identity.PodUID, Node: identity.Node, DisconnectedSince: time.Now()},
+		ClientState: session.ClientState{PodState: session.PodState{Pod: identity.Pod, PodUID: identity.PodUID, Node: identity.Node, DisconnectedSince: time.Now()}},
 		identity:    identity, instance: hello.GetInstance(), next: 1, seconds: map[sessionpb.Stage]int64{},
 	}
 	if p.identity.Role == sessionpb.Role_ROLE_AGENT {

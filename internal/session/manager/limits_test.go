@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -59,11 +60,13 @@ func TestTotalsTakeBoundedMemory(t *testing.T) {
 	}
 	large := scriptMessage(fuzzStart, &result.ScriptTotals{Thresholds: thresholds})
 	size := len(large.GetClientTotals().GetTotals())
-	n, err := receiveAll(t, newRun(), 10_000, func(int) *sessionpb.PodMessage { return large })
-	if bad := (*malformedError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.what, "those of all clients have more than") {
-		t.Errorf("error %v", err)
+	r := newRun()
+	r.memory = memory.New(64 << 20)
+	n, err := receiveAll(t, r, 10_000, func(int) *sessionpb.PodMessage { return large })
+	if !errors.Is(err, memory.ErrFull) || r.clients[n].Failure != err.Error() {
+		t.Errorf("error %v, failure %q", err, r.clients[n].Failure)
 	}
-	if n != maxTotalsBytes/size {
+	if n != (32<<20)/size {
 		t.Errorf("the totals of %d clients with %d bytes each are kept", n, size)
 	}
 }

@@ -9,6 +9,7 @@
 //	orders.go                        what pods are sent
 //	script.go                        both, for k6 scripts
 //	run.go, contain.go               the state of a run, and what a panic leaves of it
+//	memory.go                        how many bytes of it count, and what becomes of a pod for which there are no more
 //	series.go, samples.go, usage.go  its metrics by seconds: of clients, of one source, of containers
 //	manager.go, observation.go       what controllers set and read
 //	changes.go, statistics.go        which runs have changed, and numbers of sessions
@@ -24,6 +25,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager/limit"
@@ -46,6 +48,8 @@ type Identity struct {
 	Run string
 	// Role is the pod's role in the run.
 	Role sessionpb.Role
+	// Namespace is that of the pod and the run.
+	Namespace string
 	// Index is the client's number, from 0.
 	Index int
 	// Pod is the pod's name, PodUID its UID, Node the name of its node.
@@ -83,6 +87,8 @@ type Server struct {
 	// ConnectionsPerAddress bounds the connections of an address. It must not be changed after the
 	// call of Serve.
 	ConnectionsPerAddress int
+	// Memory accounts for what the pods of all runs make the manager hold. It must not be changed after the call of Serve.
+	Memory *memory.Account
 
 	mu     sync.Mutex
 	runs   map[string]*run
@@ -95,7 +101,7 @@ type Server struct {
 // changed is called from one goroutine while Serve runs. It may wait.
 func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	now := time.Now()
-	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: limit.MaxConnections, log: log, protocol: session.ProtocolVersion, origin: now, epoch: now.UnixMicro(), gate: newGate(), receiving: limit.NewReceiveLimiter(), counters: &counters{}, runs: map[string]*run{}}
+	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: limit.MaxConnections, log: log, protocol: session.ProtocolVersion, origin: now, epoch: now.UnixMicro(), gate: newGate(), receiving: limit.NewReceiveLimiter(), counters: &counters{}, Memory: memory.NewForProcess(), runs: map[string]*run{}}
 }
 
 // now returns the manager's clock: microseconds since the Unix epoch. It runs on
@@ -228,7 +234,7 @@ func (s *Server) of(uid string) *run {
 		}
 	}
 	r := newRun()
-	r.counters = s.counters
+	r.counters, r.memory = s.counters, s.Memory
 	s.runs[uid] = r
 	return r
 }

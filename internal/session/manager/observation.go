@@ -31,9 +31,7 @@ func (r *run) observe() session.Observation {
 	if r.agent != nil {
 		p := r.agent.state()
 		o.Agent = &session.AgentState{
-			Pod: p.Pod, PodUID: p.PodUID, Node: p.Node, Connected: p.Connected, DisconnectedSince: p.DisconnectedSince,
-			ProbeResult: p.ProbeResult, ProbeFailure: p.ProbeFailure, Failure: p.Failure, FailureKind: p.FailureKind, Usage: r.usage.state(),
-			Governor: r.governor,
+			PodState: p.PodState, Usage: r.usage.state(), Governor: r.governor,
 		}
 		if node, ok := r.node.total(); ok {
 			o.Agent.NodeUsage = &node

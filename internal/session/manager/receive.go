@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -16,8 +17,6 @@ import (
 const (
 	// maxTextBytes bounds the texts that are kept of a pod.
 	maxTextBytes = 1024
-	// maxTotalsBytes bounds the totals that are kept of a run's clients, as they are encoded.
-	maxTotalsBytes = 128 << 20
 	// maxStageRequests bounds the requests of all clients in a stage, so that counts can't overflow.
 	maxStageRequests = 1 << 50
 )
@@ -116,6 +115,9 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 		if n.second.Second < p.seconds[n.stage] {
 			return false, malformed("second %d after second %d", n.second.Second, p.seconds[n.stage]-1)
 		}
+		if err := r.holdSeries(p); err != nil {
+			return false, err
+		}
 		p.seconds[n.stage] = n.second.Second + n.seconds
 		if err := r.addSecond(n); err != nil {
 			return false, err
@@ -124,18 +126,22 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 		if p.Totals != nil {
 			return false, malformed("second totals")
 		}
-		// There may be a thousand clients, and the totals of each are kept until the last has sent
-		// its own.
-		if r.totalsBytes += n.size; r.totalsBytes > maxTotalsBytes {
-			return false, malformed("with these totals, those of all clients have more than %d bytes", int64(maxTotalsBytes))
+		if err := r.hold(p, memory.Totals, r.held.totals+n.size); err != nil {
+			return false, err
 		}
+		r.held.totals += n.size
 		p.Totals, p.TotalsSince, p.ClockError, news = n.totals, time.Now(), n.clockError, true
 	case n.summary != nil:
 		if p.Summary != nil {
 			return false, malformed("a second summary")
 		}
-		p.Summary, news = n.summary, true
+		if news, err = r.setSummary(p, n); err != nil {
+			return false, err
+		}
 	case n.sample != nil:
+		if err := r.holdSeries(p); err != nil {
+			return false, err
+		}
 		appeared, err := r.addSample(n.sample)
 		if err != nil {
 			return false, err
@@ -146,7 +152,7 @@ func (r *run) receiveNumbered(p *participant, n *numbered) (news bool, err error
 		}
 	}
 	behind := p.next <= p.had
-	p.next = n.last + 1
+	p.next, p.Waiting = n.last+1, ""
 	return news || behind && p.next > p.had, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -28,17 +29,17 @@ type run struct {
 	starts    map[sessionpb.Stage]int64
 	clients   map[int]*participant
 	agent     *participant
-	// totalsBytes is the size of the clients' totals.
-	totalsBytes int64
-	// metricsBytes is the size of the clients' metrics of a k6 script.
-	metricsBytes int64
-	progress     map[sessionpb.Stage]*progress
-	series       series
-	warmup       steady.Seconds
-	usage        *usage            // of the server
-	backends     map[string]*usage // of the containers behind it, by name
-	node         samples[result.NodeUsage]
-	governor     string
+	// memory is the account of all runs, or nil; owner is what the run is there.
+	memory   *memory.Account
+	owner    memory.Owner
+	held     held
+	progress map[sessionpb.Stage]*progress
+	series   series
+	warmup   steady.Seconds
+	usage    *usage            // of the server
+	backends map[string]*usage // of the containers behind it, by name
+	node     samples[result.NodeUsage]
+	governor string
 }
 
 // desired holds what the controllers have set for the pods.
@@ -150,6 +151,7 @@ func (r *run) setUsageStart(at int64) {
 func (r *run) forget() {
 	r.mu.Lock()
 	r.forgotten = true
+	r.releaseAll()
 	r.mu.Unlock()
 	r.endAll(errForgotten)
 }

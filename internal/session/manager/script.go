@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -16,6 +17,9 @@ func (r *run) setScriptState(p *participant, w *sessionpb.ScriptState) error {
 	}
 	if len(state.SetupData) > 0 && p.identity.Index != session.ScriptLeader {
 		return malformed("data of setup() from a client that doesn't lead")
+	}
+	if err := r.hold(p, memory.SetupData, int64(len(state.SetupData))); err != nil && len(state.SetupData) > 0 {
+		return err
 	}
 	p.Script = state
 	r.wake() // the others may wait for what setup() returned
@@ -51,23 +55,56 @@ func (r *run) setScriptMetrics(p *participant, metrics *session.ScriptMetrics, s
 	if r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
 		return malformed("metrics of a script that has not started")
 	}
-	if r.metricsBytes += size - p.metricsBytes; r.metricsBytes > session.MaxAllScriptMetricsBytes {
-		return malformed("with these metrics, those of all clients have more than %d bytes", int64(session.MaxAllScriptMetricsBytes))
+	if err := r.hold(p, memory.ScriptMetrics, r.held.metrics+size-p.metricsBytes); err != nil {
+		return err
 	}
+	r.held.metrics += size - p.metricsBytes
 	p.Metrics, p.metricsBytes = metrics, size
 	return nil
 }
 
+// setSummary sets what handleSummary() of a client returned, if it had the order to run it from this manager or from an
+// earlier one, to which it has sent the summary before. Of those, one is enough.
+func (r *run) setSummary(p *participant, n *numbered) (news bool, err error) {
+	if r.desired == nil || r.desired.summarize[p.identity.Index] == nil {
+		if n.last > p.had {
+			return false, malformed("a summary that nobody asked for")
+		}
+		if r.held.summaries > 0 {
+			return false, nil
+		}
+	} else {
+		r.held.summaries -= int64(len(r.desired.summarize[p.identity.Index]))
+		r.desired.summarize[p.identity.Index] = []byte{} // nobody needs it any more
+	}
+	if err := r.hold(p, memory.Summary, r.held.summaries+n.size); err != nil {
+		return false, err
+	}
+	r.held.summaries += n.size
+	p.Summary = n.summary
+	return true, nil
+}
+
 // Summarize makes a client run handleSummary() of its k6 script with the given data, which is JSON. Only the first
-// order to a client counts.
+// order to a client counts. There is none while there is no memory for the data.
 func (s *Server) Summarize(run string, client int, data []byte) {
-	s.of(run).update(func(d *desired) {
+	r := s.of(run)
+	r.update(func(d *desired) {
+		p := r.clients[client]
+		if p == nil || d.summarize[client] != nil {
+			return
+		}
+		if r.memory != nil {
+			if err := r.memory.Hold(r.owner, memory.Summary, r.held.summaries+int64(len(data))); err != nil {
+				p.Waiting = err.Error()
+				return
+			}
+		}
 		if d.summarize == nil {
 			d.summarize = map[int][]byte{}
 		}
-		if d.summarize[client] == nil {
-			d.summarize[client] = data
-		}
+		r.held.summaries += int64(len(data))
+		d.summarize[client] = data
 	})
 }
 

@@ -13,7 +13,7 @@ const (
 	// doubles the seconds of each entry.
 	seriesLength = 600
 	// openEntries bounds the entries whose histogram isn't packed.
-	openEntries = 64
+	openEntries = 16
 )
 
 // series holds the seconds of a measurement, merged over all clients. It keeps the distributions of

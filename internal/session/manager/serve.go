@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager/limit"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -242,8 +243,12 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 			s.changes.add(identity.Run)
 			return status.Error(codes.InvalidArgument, bad.Error())
 		}
-		if news {
+		full := errors.Is(err, memory.ErrFull)
+		if news || full {
 			s.changes.add(identity.Run)
+		}
+		if full {
+			return status.Error(codes.ResourceExhausted, err.Error())
 		}
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ func (s *Session) Run(ctx context.Context) error {
 		if rejected.final(err, began, time.Now()) {
 			return fmt.Errorf("the manager rejected this pod: %s", status.Convert(err).Message())
 		}
-		if welcomed {
+		if welcomed && status.Code(err) != codes.ResourceExhausted { // else it waits for memory of the manager
 			delay = minBackoff
 		}
 		if text := err.Error(); text != lastErr || welcomed {
