@@ -48,6 +48,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	switch {
 	case err == nil:
 		b.Status.ObservedGeneration = ptr.To(b.Generation)
+	case errors.Is(err, errPart):
+		wait, err = partDelay, nil
 	case !apierrors.IsConflict(err):
 		lifecycle.Retry(b, err)
 	}
@@ -167,7 +169,7 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, all []c
 	planner := &plan.Planner{
 		Design: inference.Design{Spec: &b.Spec, Cells: all}, Benchmark: b.Name, Number: b.Status.Round.Number, Seed: *b.Status.Round.Seed,
 	}
-	if !isChecked(b, known) {
+	if !isChecked(b, known, planner) {
 		objection, err := r.check(ctx, b, known, planner)
 		if err != nil {
 			return 0, err

@@ -35,21 +35,26 @@ func (r *Reconciler) expire(ctx context.Context, b *v1alpha1.Benchmark) error {
 	if err := r.deleteRuns(ctx, b, func(_ *v1alpha1.BenchmarkRun, round int64) bool { return !kept(round) }); err != nil {
 		return err
 	}
-	var artifacts metav1.PartialObjectMetadataList
-	artifacts.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	if err := r.APIReader.List(ctx, &artifacts, client.InNamespace(b.Namespace), client.MatchingLabels{benchmark.LabelBenchmark: b.Name}); err != nil {
-		return fmt.Errorf("list the artifacts: %w", err)
-	}
-	for i := range artifacts.Items {
-		obj := &artifacts.Items[i]
-		round, ok := objects.RoundOf(obj)
-		if ok && metav1.IsControlledBy(obj, b) && !kept(round) {
-			if err := r.delete(ctx, obj); err != nil {
-				return err
+	for token := ""; ; {
+		var page metav1.PartialObjectMetadataList
+		page.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+		if err := r.APIReader.List(ctx, &page, client.InNamespace(b.Namespace), client.MatchingLabels{benchmark.LabelBenchmark: b.Name},
+			client.Limit(pageSize), client.Continue(token)); err != nil {
+			return fmt.Errorf("list the artifacts: %w", err)
+		}
+		for i := range page.Items {
+			obj := &page.Items[i]
+			round, ok := objects.RoundOf(obj)
+			if ok && metav1.IsControlledBy(obj, b) && !kept(round) {
+				if err := r.delete(ctx, obj); err != nil {
+					return err
+				}
 			}
 		}
+		if token = page.Continue; token == "" {
+			return nil
+		}
 	}
-	return nil
 }
 
 func (r *Reconciler) deleteRuns(ctx context.Context, b *v1alpha1.Benchmark, which func(run *v1alpha1.BenchmarkRun, round int64) bool) error {
@@ -57,11 +62,15 @@ func (r *Reconciler) deleteRuns(ctx context.Context, b *v1alpha1.Benchmark, whic
 	if err := r.List(ctx, &runs, client.InNamespace(b.Namespace), client.MatchingFields{ownerField: string(b.UID)}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the runs: %w", err)
 	}
+	deletions := 0
 	for i := range runs.Items {
 		run := &runs.Items[i]
 		key, ok := benchmark.ParseRunName(b.Name, run.Name)
 		if !ok || !run.DeletionTimestamp.IsZero() || !which(run, key.Round) {
 			continue
+		}
+		if deletions++; deletions > deletionsAtOnce {
+			return errPart
 		}
 		if err := r.delete(ctx, run); err != nil {
 			return err

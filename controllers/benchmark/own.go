@@ -27,44 +27,54 @@ type plannedKey struct {
 }
 
 // isChecked reports whether the API server has accepted every cell: no run is made before.
-func isChecked(b *v1alpha1.Benchmark, known *round) bool {
-	return known.checked || b.Status.Round.CurrentRun != nil || ptr.Deref(b.Status.Round.FinishedRuns, 0) > 0
+func isChecked(b *v1alpha1.Benchmark, known *round, p *plan.Planner) bool {
+	return known.checked == len(checksOf(p)) || b.Status.Round.CurrentRun != nil || ptr.Deref(b.Status.Round.FinishedRuns, 0) > 0
 }
 
-// check has the API server check each cell without creating it. It returns its objection to the first that
-// it doesn't accept.
+// check has the API server check further cells without creating them, in the order of the cells. It returns its objection to
+// the first that it doesn't accept. known.checked counts what it has accepted; of its answers, digests are kept. The error is
+// errPart if some are left.
 func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner) (objection string, err error) {
-	for i := range p.Cells {
-		cell := &p.Cells[i]
-		specs := map[benchmark.RunKey][]byte{}
-		key := benchmark.RunKey{Round: p.Number, Cell: i}
-		if specs[key], err = objects.PlannedSpec(p, key); err != nil {
+	checks := checksOf(p)
+	for range checksAtOnce {
+		next := checks[known.checked]
+		cell := &p.Cells[next.Cell]
+		spec, err := objects.PlannedSpec(p, next.RunKey)
+		if next.Load != 0 {
+			spec, err = cell.TrialJSON(&p.Spec.Template.Spec, p.Spec.Capacity, next.Load)
+		}
+		if err != nil {
 			return err.Error(), nil //nolint:nilerr // it is the spec's
 		}
+		planned, err := r.dryRun(ctx, b, cell, next.RunKey, spec)
+		if rejected(err) {
+			return fmt.Sprintf("Cell %s is not a valid BenchmarkRun: %s", cell.Name, err), nil
+		}
+		if err == nil && next.Number == 0 { // of the trials, that with the load capacity.from
+			known.planned[plannedKey{next.Cell, next.Trial}], err = objects.Digest(p, next.RunKey, planned)
+		}
+		if err != nil {
+			return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
+		}
+		if known.checked++; known.checked == len(checks) {
+			return "", nil
+		}
+	}
+	return "", errPart
+}
+
+// checksOf returns the runs that the API server has to accept before the first is made: one of each cell, and trials with the
+// least and the largest load.
+func checksOf(p *plan.Planner) (checks []plan.NextRun) {
+	for cell := range p.Cells {
+		checks = append(checks, plan.NextRun{RunKey: benchmark.RunKey{Round: p.Number, Cell: cell}})
 		if c := p.Spec.Capacity; c != nil {
 			for number, load := range []int64{c.From, c.Max} {
-				trial := benchmark.RunKey{Round: p.Number, Cell: i, Trial: true, Number: number}
-				if specs[trial], err = cell.TrialJSON(&p.Spec.Template.Spec, c, load); err != nil {
-					return err.Error(), nil //nolint:nilerr // it is the spec's
-				}
-			}
-		}
-		for key, spec := range specs {
-			planned, err := r.dryRun(ctx, b, cell, key, spec)
-			if rejected(err) {
-				return fmt.Sprintf("Cell %s is not a valid BenchmarkRun: %s", cell.Name, err), nil
-			} else if err != nil {
-				return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
-			}
-			if key.Number == 0 { // of the trials, that with the load capacity.from
-				if known.planned[plannedKey{i, key.Trial}], err = objects.Digest(p, key, planned); err != nil {
-					return "", fmt.Errorf("check cell %s: %w", cell.Name, err)
-				}
+				checks = append(checks, plan.NextRun{RunKey: benchmark.RunKey{Round: p.Number, Cell: cell, Trial: true, Number: number}, Load: load})
 			}
 		}
 	}
-	known.checked = true
-	return "", nil
+	return checks
 }
 
 // verify compares a run with what the round creates under its name. It returns the outcome of the round if they differ.

@@ -22,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/controllers/metrics"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 )
 
 // Reconciler reconciles Benchmarks.
@@ -46,14 +47,17 @@ type round struct {
 	// benchmark is the Benchmark's UID.
 	benchmark types.UID
 	number    int64
-	// checked reports that the API server accepts every cell.
-	checked bool
+	// checked is the number of checks, of those of checksOf, that the API server has passed.
+	checked int
 	// planned holds the digests of the runs that the round creates as the API server would store them, by cell and whether
 	// they are trials. own holds the UIDs of runs that were found to be like them.
 	planned map[plannedKey][sha256.Size]byte
 	own     map[types.UID]bool
+	// forged holds the outcomes of runs that aren't like the planned ones, and nil for others.
+	forged map[types.UID]*verdict.End
 	// runs holds the finished runs whose figures were read.
-	runs map[types.UID]benchmark.Run
+	runs     map[types.UID]benchmark.Run
+	selected selectedRuns
 	// stored holds the runs of a stored baseline by the names of cells; nil if they weren't read.
 	stored map[string][]benchmark.Run
 }
@@ -108,7 +112,7 @@ func (r *Reconciler) of(b *v1alpha1.Benchmark) *round {
 	if known == nil || known.benchmark != b.UID || known.number != b.Status.Round.Number {
 		known = &round{
 			benchmark: b.UID, number: b.Status.Round.Number,
-			planned: map[plannedKey][sha256.Size]byte{}, own: map[types.UID]bool{}, runs: map[types.UID]benchmark.Run{},
+			planned: map[plannedKey][sha256.Size]byte{}, own: map[types.UID]bool{}, forged: map[types.UID]*verdict.End{}, runs: map[types.UID]benchmark.Run{},
 		}
 		r.rounds[name] = known
 	}

@@ -39,7 +39,7 @@ func isFinished(run *v1alpha1.BenchmarkRun) bool {
 }
 
 // observe returns the runs of the round under way. The figures of each are read once. If a run has the name of one that
-// the round plans, but isn't it, the outcome is not nil.
+// the round plans, but isn't it, the outcome is not nil. The error is errPart if some were not read yet.
 func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner) ([]benchmark.Run, *verdict.End, error) {
 	var list v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingFields{ownerField: string(b.UID)}, client.UnsafeDisableDeepCopy); err != nil {
@@ -47,6 +47,7 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 	}
 	var states []benchmark.Run
 	var forged *verdict.End
+	reads := 0
 	for i := range list.Items {
 		run := &list.Items[i]
 		key, ok := benchmark.ParseRunName(b.Name, run.Name)
@@ -54,15 +55,21 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 			continue
 		}
 		state, read := known.runs[run.UID]
-		if !read {
-			var end *verdict.End
-			var err error
-			if state, end, err = r.observeRun(ctx, b, known, p, run, key); err != nil {
-				return nil, nil, err
-			} else if end != nil {
-				forged = cmp.Or(forged, end)
-				continue
+		if !read && known.forged[run.UID] == nil {
+			if !known.own[run.UID] || isFinished(run) {
+				reads++
 			}
+			if reads > readsAtOnce {
+				return nil, nil, errPart
+			}
+			var err error
+			if state, known.forged[run.UID], err = r.observeRun(ctx, b, known, p, run, key); err != nil {
+				return nil, nil, err
+			}
+		}
+		if end := known.forged[run.UID]; end != nil {
+			forged = cmp.Or(forged, end)
+			continue
 		}
 		states = append(states, state)
 	}

@@ -36,7 +36,7 @@ func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known 
 		err = client.IgnoreNotFound(err)
 	case from.Runs != nil:
 		var selected []benchmark.Run
-		selected, err = r.selectedRuns(ctx, b, &from.Runs.Selector)
+		selected, err = r.selectRuns(ctx, b, &from.Runs.Selector, &known.selected)
 		for i := range cells {
 			if len(selected) > 0 {
 				stored[cells[i].Name] = selected
@@ -98,37 +98,61 @@ func (r *Reconciler) lastTrend(ctx context.Context, b *v1alpha1.Benchmark) (*ben
 	return nil, nil
 }
 
-// selectedPage limits the runs of one read.
-const selectedPage = 100
+// selectedRuns holds the runs of spec.comparison.baseline.runs as far as they are read.
+type selectedRuns struct {
+	// token continues the list, which is complete if listed is set. found has its newest runs, of which read has results.
+	token       string
+	listed      bool
+	found, read []benchmark.Run
+	next        int
+}
 
-// selectedRuns returns the finished runs that a selector selects.
-func (r *Reconciler) selectedRuns(ctx context.Context, b *v1alpha1.Benchmark, selector *metav1.LabelSelector) ([]benchmark.Run, error) {
+// selectRuns returns the newest of the valid runs that a selector selects. The error is errPart if some were not read yet.
+func (r *Reconciler) selectRuns(ctx context.Context, b *v1alpha1.Benchmark, selector *metav1.LabelSelector, known *selectedRuns) ([]benchmark.Run, error) {
+	if !known.listed {
+		return nil, r.listSelected(ctx, b, selector, known)
+	}
+	for range readsAtOnce {
+		if known.next == len(known.found) {
+			return known.read, nil
+		}
+		run := &v1alpha1.BenchmarkRun{}
+		err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: known.found[known.next].Name}, run)
+		if err == nil && isFinished(run) {
+			var read benchmark.Run
+			if read, err = r.figures(ctx, b, run, benchmark.RunKey{}); read.Valid {
+				known.read = append(known.read, read)
+			}
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("get the selected run %s: %w", known.found[known.next].Name, err)
+		}
+		known.next++
+	}
+	return nil, errPart
+}
+
+// listSelected lists a page of the runs that a selector selects.
+func (r *Reconciler) listSelected(ctx context.Context, b *v1alpha1.Benchmark, selector *metav1.LabelSelector, known *selectedRuns) error {
 	by, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var selected []benchmark.Run
-	for token := ""; ; {
-		var page v1alpha1.BenchmarkRunList
-		if err := r.APIReader.List(ctx, &page, client.InNamespace(b.Namespace), client.MatchingLabelsSelector{Selector: by},
-			client.Limit(selectedPage), client.Continue(token)); err != nil {
-			return nil, fmt.Errorf("list the selected runs: %w", err)
-		}
-		for i := range page.Items {
-			run := &page.Items[i]
-			if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) || metav1.IsControlledBy(run, b) {
-				continue
-			}
-			read, err := r.figures(ctx, b, run, benchmark.RunKey{})
-			if err != nil {
-				return nil, err
-			}
-			if read.Valid {
-				selected = append(selected, read)
-			}
-		}
-		if token = page.Continue; token == "" {
-			return benchmark.Newest(selected), nil
+	var page v1alpha1.BenchmarkRunList
+	err = r.APIReader.List(ctx, &page, client.InNamespace(b.Namespace), client.MatchingLabelsSelector{Selector: by}, client.Limit(pageSize), client.Continue(known.token))
+	if apierrors.IsResourceExpired(err) {
+		*known = selectedRuns{}
+		return errPart
+	} else if err != nil {
+		return fmt.Errorf("list the selected runs: %w", err)
+	}
+	for i := range page.Items {
+		run := &page.Items[i]
+		if isFinished(run) && meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionValid) && !metav1.IsControlledBy(run, b) {
+			known.found = append(known.found, benchmark.Run{Name: run.Name, Ended: run.Status.CompletionTime.UTC()})
 		}
 	}
+	known.found = benchmark.Newest(known.found)
+	known.token, known.listed = page.Continue, page.Continue == ""
+	return errPart
 }

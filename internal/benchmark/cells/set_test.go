@@ -20,7 +20,7 @@ func FuzzSet(f *testing.F) {
 		if json.Unmarshal([]byte(doc), &from) != nil || !json.Valid([]byte(value)) || !utf8.ValidString(path) {
 			return
 		}
-		got, err := Set([]byte(doc), path, []byte(value))
+		got, err := Set([]byte(doc), path, json.RawMessage(value))
 		if err != nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package cells_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,7 +99,7 @@ func TestCellSpec(t *testing.T) {
 
 // A parent whose name is escaped is created under its own name.
 func TestCellSpecEscapedPath(t *testing.T) {
-	doc, err := cells.Set([]byte(`{"a":{}}`), "/a/x~1y~01/z~0", []byte("1"))
+	doc, err := cells.Set([]byte(`{"a":{}}`), "/a/x~1y~01/z~0", json.Number("1"))
 	if err != nil {
 		t.Fatal(err)
 	}

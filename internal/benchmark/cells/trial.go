@@ -2,10 +2,8 @@ package cells
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"k8s.io/utils/ptr"
@@ -16,41 +14,22 @@ import (
 // TrialJSON returns the spec of a trial at a load: that of the cell's runs with the load at capacity.path,
 // and trialSeconds as the duration of the load instead of its requestCount or its own duration.
 func (c *Cell) TrialJSON(template *v1alpha1.BenchmarkRunSpec, capacity *v1alpha1.Capacity, load int64) ([]byte, error) {
-	doc, err := c.JSON(template)
+	doc, err := c.document(template)
 	if err != nil {
 		return nil, err
 	}
-	if doc, err = trial(doc, capacity, load); err != nil {
-		return nil, fmt.Errorf("cell %s: %w", c.Name, err)
+	if doc, err = set(doc, capacity.Path, load); err != nil {
+		return nil, fmt.Errorf("cell %s: set capacity.path %s: %w", c.Name, capacity.Path, err)
 	}
-	return doc, nil
-}
-
-func trial(doc []byte, capacity *v1alpha1.Capacity, load int64) ([]byte, error) {
-	doc, err := Set(doc, capacity.Path, json.RawMessage(strconv.FormatInt(load, 10)))
-	if err != nil {
-		return nil, fmt.Errorf("set capacity.path %s: %w", capacity.Path, err)
-	}
-	var spec struct {
-		Load map[string]json.RawMessage `json:"load"`
-	}
-	if err := json.Unmarshal(doc, &spec); err != nil {
-		return nil, fmt.Errorf("set capacity.path %s: %w", capacity.Path, err)
-	}
-	seconds := json.RawMessage(strconv.Itoa(int(ptr.Deref(capacity.TrialSeconds, 30))))
-	for _, shape := range []string{"open", "closed"} {
-		if len(spec.Load[shape]) == 0 || string(spec.Load[shape]) == "null" {
-			continue
+	loads, _ := doc.(map[string]any)["load"].(map[string]any)
+	for _, name := range []string{"open", "closed"} {
+		if shape, ok := loads[name].(map[string]any); ok {
+			delete(shape, "requestCount")
+			shape["durationSeconds"] = ptr.Deref(capacity.TrialSeconds, 30)
+			return json.Marshal(doc)
 		}
-		if doc, err = patch(doc, operation{Op: "remove", Path: "/load/" + shape + "/requestCount"}); err == nil {
-			doc, err = Set(doc, "/load/"+shape+"/durationSeconds", seconds)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("set load.%s.durationSeconds: %w", shape, err)
-		}
-		return doc, nil
 	}
-	return nil, errors.New("capacity needs load.open or load.closed: a trial has one load, for trialSeconds")
+	return nil, fmt.Errorf("cell %s: capacity needs load.open or load.closed: a trial has one load, for trialSeconds", c.Name)
 }
 
 // LoadOf returns the load that a trial tries: the number at capacity.path in the spec of its run.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -103,7 +102,7 @@ func measuredSpec(p *plan.Planner, k benchmark.RunKey, spec *v1alpha1.BenchmarkR
 	if load < c.From || load > c.Max {
 		return nil, fmt.Sprintf("spec%s is %d, must be %d to %d", c.Path, load, c.From, c.Max), nil
 	}
-	if encoded, err = cells.Set(encoded, c.Path, json.RawMessage(strconv.FormatInt(c.From, 10))); err != nil {
+	if encoded, err = cells.Set(encoded, c.Path, c.From); err != nil {
 		return nil, "", fmt.Errorf("set capacity.path %s: %w", c.Path, err)
 	}
 	return encoded, "", nil
