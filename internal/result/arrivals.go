@@ -18,16 +18,3 @@ func (a *Arrivals) TargetRatePerSecond() float64 { return perSecond(a.Due, a.Pla
 func (a *Arrivals) AchievedPerSecond(dropped int64) float64 {
 	return perSecond(a.Due-dropped, max(a.PlannedMicroseconds, a.StartedMicroseconds))
 }
-
-func mergeArrivals(clients []Client) *Arrivals {
-	var merged *Arrivals
-	for i := range clients {
-		if a := clients[i].Arrivals; a != nil {
-			if merged == nil {
-				merged = &Arrivals{}
-			}
-			ArrivalMetrics.Merge(merged, a)
-		}
-	}
-	return merged
-}

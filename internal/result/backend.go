@@ -78,29 +78,3 @@ func PodCPULimit(containers []Container, shared int64) int64 {
 	}
 	return sum
 }
-
-// Containers returns the containers of the target's pod: the server that clients
-// talk to, then those behind it in the order of Environment.Backends, then those
-// with a usage that are not in the environment.
-func (r *Result) Containers() []Container {
-	e := &r.Environment
-	all := []Container{{
-		Name: ServerContainer, CPULimit: e.TargetCPULimit, CPUs: e.TargetCPUs, CPUExclusivity: e.CPUExclusivity, Cores: e.TargetCores, Usage: r.Server,
-	}}
-	seen := make(map[string]*Server, len(r.Backends))
-	for i := range r.Backends {
-		seen[r.Backends[i].Name] = &r.Backends[i].Server
-	}
-	for _, b := range e.Backends {
-		all = append(all, Container{
-			Name: b.Name, CPULimit: b.CPULimit, CPUs: b.CPUs, CPUExclusivity: b.CPUExclusivity, Cores: b.Cores, Usage: seen[b.Name],
-		})
-		delete(seen, b.Name)
-	}
-	for i := range r.Backends {
-		if b := &r.Backends[i]; seen[b.Name] != nil {
-			all = append(all, Container{Name: b.Name, Usage: &b.Server})
-		}
-	}
-	return all
-}

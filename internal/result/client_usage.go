@@ -19,21 +19,3 @@ func (u *ClientUsage) Add(other ClientUsage) { ClientMetrics.Merge(u, &other) }
 
 // CPU returns the CPU time in microseconds.
 func (u *ClientUsage) CPU() int64 { return u.UserCPU + u.SystemCPU }
-
-// CPUPercent returns the client's mean CPU time in percent of one CPU.
-func (t *Totals) CPUPercent() float64 { return ratio(t.Usage.CPU(), t.DurationMicroseconds(), 100) }
-
-// CPUPercentOf returns the client's mean CPU time in percent of a limit in
-// thousandths of a CPU; 0 if there is no limit.
-func (t *Totals) CPUPercentOf(limitMillis int64) float64 {
-	return percentOfLimit(t.CPUPercent(), limitMillis)
-}
-
-// percentOfLimit converts percent of one CPU to percent of a limit in thousandths
-// of a CPU; 0 if there is no limit.
-func percentOfLimit(percent float64, limitMillis int64) float64 {
-	if limitMillis <= 0 {
-		return 0
-	}
-	return percent * 1000 / float64(limitMillis)
-}

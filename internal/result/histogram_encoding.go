@@ -1,14 +1,11 @@
 package result
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Encoded is a histogram in a form that can be stored and sent.
@@ -38,12 +35,6 @@ func (h *Histogram) Encode() (Encoded, error) {
 	e.HDR = packed
 	return e, nil
 }
-
-// maxCount and maxSum bound the count and the sum of a histogram that comes from elsewhere.
-const (
-	maxCount = 1 << 53
-	maxSum   = 1 << 62
-)
 
 // Decode is the inverse of Encode. It rejects what no histogram of this package encodes to: another
 // unit or precision, a wider range, or buckets that contradict the exact metrics. It accepts a
@@ -78,11 +69,6 @@ func (e *Encoded) plausible() bool {
 	lowHigh, low := bits.Mul64(uint64(e.Count), uint64(e.Min))
 	highHigh, high := bits.Mul64(uint64(e.Count), uint64(e.Max))
 	return e.Sum >= 0 && lowHigh == 0 && low <= uint64(e.Sum) && (highHigh > 0 || uint64(e.Sum) <= high)
-}
-
-// decodeBuckets decodes buckets that checkBuckets has accepted.
-func decodeBuckets(hdr []byte) (*hdrhistogram.Histogram, error) {
-	return hdrhistogram.Decode([]byte(base64.StdEncoding.EncodeToString(hdr)))
 }
 
 // Pack reduces the memory of the histogram from a hundred kB to a few until something is recorded

@@ -3,6 +3,8 @@ package result
 import (
 	"cmp"
 	"slices"
+
+	"github.com/assay-dev/assay/internal/percentile"
 )
 
 // MergeClients merges the metrics of all clients. The merged histograms are those of all durations
@@ -52,4 +54,48 @@ func (r *Result) AddClients(clients []Client) {
 	slices.SortFunc(r.Clients, func(a, b Client) int { return cmp.Compare(a.Index, b.Index) })
 	r.Merged, r.Warmup, r.DurationMicroseconds = MergeClients(r.Clients)
 	r.Arrivals = mergeArrivals(r.Clients)
+}
+
+func mergeArrivals(clients []Client) *Arrivals {
+	var merged *Arrivals
+	for i := range clients {
+		if a := clients[i].Arrivals; a != nil {
+			if merged == nil {
+				merged = &Arrivals{}
+			}
+			ArrivalMetrics.Merge(merged, a)
+		}
+	}
+	return merged
+}
+
+// UseTool sets the client's summaries to what its tool printed.
+func (c *Client) UseTool() {
+	if c.Tool != nil && c.Succeeded() > 0 {
+		c.Summaries[Total] = c.Tool.Summary(c.Succeeded())
+	}
+}
+
+// TotalSummary returns the metrics of the total time over all clients. Without histograms, as of other
+// load generators, percentiles and the standard deviation of several clients are Unknown.
+func (r *Result) TotalSummary() Summary {
+	if h := r.Merged.Latencies.Get(Total); h.Count() > 0 {
+		return h.Summarize(0)
+	}
+	var merged Summary
+	for i := range r.Clients {
+		s := r.Clients[i].Summaries[Total]
+		switch {
+		case s == nil:
+		case merged.Count == 0:
+			merged = *s
+		default:
+			merged.Count, merged.Sum = Plus(merged.Count, s.Count), Plus(merged.Sum, s.Sum)
+			merged.Min, merged.Max, merged.StdDev = min(merged.Min, s.Min), max(merged.Max, s.Max), Unknown
+			for p := range percentile.Count {
+				merged.Percentiles[p] = Unknown
+			}
+		}
+	}
+	return merged
 }

@@ -44,14 +44,6 @@ func (l *Latencies) Times() PhaseTimes {
 	return times
 }
 
-// SetSketched sets the percentiles of the phases to those of sketches. They are unknown if a sketch doesn't have
-// all durations, since some clients sent none.
-func (t *PhaseTimes) SetSketched(s *Sketches) {
-	for p := range t {
-		t[p].PhasePercentiles = s[p].percentiles(t[p].Count, t[p].Max)
-	}
-}
-
 // SetExact sets the percentiles of the phases to those of their histograms. They are unknown if a histogram doesn't
 // have all durations.
 func (t *PhaseTimes) SetExact(l *Latencies) {

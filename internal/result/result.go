@@ -279,3 +279,63 @@ type ThresholdOutcome struct {
 	Unit     string   `json:"unit,omitempty"`
 	Above    bool     `json:"above,omitempty"`
 }
+
+// RequestsPerSecond returns the successful requests of all clients divided by the
+// time from the first client's start to the last client's end.
+func (r *Result) RequestsPerSecond() float64 {
+	return perSecond(r.Merged.Succeeded(), r.DurationMicroseconds)
+}
+
+// RequestsPerSecond returns the successful requests divided by the time that this client measured.
+func (t *Totals) RequestsPerSecond() float64 {
+	return perSecond(t.Succeeded(), t.DurationMicroseconds())
+}
+
+// StartSkewMicroseconds returns the time between the first client's start and the last one's,
+// computed from their distances to the common start time. It is 0 with fewer than two clients.
+func (r *Result) StartSkewMicroseconds() int64 {
+	if len(r.Clients) == 0 {
+		return 0
+	}
+	least, most := r.Clients[0].StartSkewMicroseconds, r.Clients[0].StartSkewMicroseconds
+	for i := range r.Clients {
+		skew := r.Clients[i].StartSkewMicroseconds
+		least, most = min(least, skew), max(most, skew)
+	}
+	return most - least
+}
+
+// CPUPercent returns the client's mean CPU time in percent of one CPU.
+func (t *Totals) CPUPercent() float64 { return ratio(t.Usage.CPU(), t.DurationMicroseconds(), 100) }
+
+// CPUPercentOf returns the client's mean CPU time in percent of a limit in
+// thousandths of a CPU; 0 if there is no limit.
+func (t *Totals) CPUPercentOf(limitMillis int64) float64 {
+	return percentOfLimit(t.CPUPercent(), limitMillis)
+}
+
+// Containers returns the containers of the target's pod: the server that clients
+// talk to, then those behind it in the order of Environment.Backends, then those
+// with a usage that are not in the environment.
+func (r *Result) Containers() []Container {
+	e := &r.Environment
+	all := []Container{{
+		Name: ServerContainer, CPULimit: e.TargetCPULimit, CPUs: e.TargetCPUs, CPUExclusivity: e.CPUExclusivity, Cores: e.TargetCores, Usage: r.Server,
+	}}
+	seen := make(map[string]*Server, len(r.Backends))
+	for i := range r.Backends {
+		seen[r.Backends[i].Name] = &r.Backends[i].Server
+	}
+	for _, b := range e.Backends {
+		all = append(all, Container{
+			Name: b.Name, CPULimit: b.CPULimit, CPUs: b.CPUs, CPUExclusivity: b.CPUExclusivity, Cores: b.Cores, Usage: seen[b.Name],
+		})
+		delete(seen, b.Name)
+	}
+	for i := range r.Backends {
+		if b := &r.Backends[i]; seen[b.Name] != nil {
+			all = append(all, Container{Name: b.Name, Usage: &b.Server})
+		}
+	}
+	return all
+}

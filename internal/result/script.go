@@ -2,8 +2,6 @@ package result
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/assay-dev/assay/internal/k6metric"
 )
@@ -113,132 +111,18 @@ func (s *Script) Metric(name string) *k6metric.Summary {
 	return nil
 }
 
-// scripts holds the metrics of a k6 script over all clients.
-type scripts struct {
-	n          int // of clients with metrics
-	metrics    []k6metric.Metric
-	omitted    int64
-	checks     []k6metric.Check
-	unchecked  int64 // checks that were omitted
-	thresholds []k6metric.Threshold
-	elapsed    time.Duration
-	users      int64
+// ScriptAbort is the threshold of a script with abortOnFail that ended the load of all clients: their merged metrics
+// crossed it.
+type ScriptAbort struct {
+	// Metric is the metric's name with its tags, Bound the expression, Actual the value that crossed it.
+	Metric string `json:"metric"`
+	Bound  string `json:"bound"`
+	Actual string `json:"actual"`
+	// End is the second of the measurement at which the load ended.
+	End int64 `json:"endSeconds"`
 }
 
-// mergeScripts merges the clients' metrics of a k6 script. It ignores nil.
-func mergeScripts(clients []*ScriptTotals) *scripts {
-	var metrics [][]k6metric.Metric
-	var checks [][]k6metric.Check
-	s := &scripts{}
-	for _, own := range clients {
-		if own == nil {
-			continue
-		}
-		s.n++
-		metrics, checks = append(metrics, own.Metrics), append(checks, own.Checks)
-		s.users += own.VirtualUsers
-		s.omitted, s.unchecked = max(s.omitted, own.Omitted), max(s.unchecked, own.ChecksOmitted)
-		s.elapsed = max(s.elapsed, time.Duration(own.RunMicroseconds)*time.Microsecond)
-		for _, t := range own.Thresholds {
-			s.thresholds = addThreshold(s.thresholds, t)
-		}
-	}
-	var omitted, unchecked int64
-	s.metrics, omitted = k6metric.Merge(metrics...)
-	s.checks, unchecked = k6metric.MergeChecks(checks...)
-	s.omitted += omitted
-	s.unchecked += unchecked
-	return s
-}
-
-// metric returns a merged metric by its name, or nil.
-func (s *scripts) metric(name string) *k6metric.Metric {
-	for i := range s.metrics {
-		if s.metrics[i].Name == name {
-			return &s.metrics[i]
-		}
-	}
-	return nil
-}
-
-// AddScript merges the clients' metrics of a k6 script, removes them from the clients, and adds the
-// outcomes of the script's thresholds. It does nothing for other loads.
-func (r *Result) AddScript() {
-	var all []*ScriptTotals
-	s := &Script{}
-	for i := range r.Clients {
-		c := &r.Clients[i]
-		own := c.Script
-		c.Script = nil
-		if own == nil {
-			continue
-		}
-		all = append(all, own)
-		if own.MarkedFailed {
-			s.MarkedFailed = append(s.MarkedFailed, c.Index)
-		}
-		if s.TeardownError == "" {
-			s.TeardownError = own.TeardownError
-		}
-		if slices.ContainsFunc(own.Thresholds, func(t k6metric.Threshold) bool { return t.Aborted }) {
-			s.EndedEarly = append(s.EndedEarly, c.Index)
-		}
-	}
-	if len(all) == 0 {
-		return
-	}
-	merged := mergeScripts(all)
-	for i := range merged.metrics {
-		if merged.metrics[i].Samples > 0 {
-			s.Metrics = append(s.Metrics, merged.metrics[i].Summarize())
-		}
-	}
-	s.VirtualUsers, s.MetricsOmitted = merged.users, merged.omitted
-	s.Checks, s.ChecksOmitted = merged.checks, merged.unchecked
-	s.Iterations, s.DroppedIterations = count(merged.metric("iterations")), count(merged.metric("dropped_iterations"))
-	r.Script = s
-	r.addScriptThresholds(merged)
-}
-
-func count(m *k6metric.Metric) int64 {
-	if m == nil {
-		return 0
-	}
-	return int64(m.Sum)
-}
-
-func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Threshold {
-	for i := range all {
-		if all[i].Metric == t.Metric && all[i].Source == t.Source {
-			all[i].Aborted = all[i].Aborted || t.Aborted
-			return all
-		}
-	}
-	if len(all) == k6metric.MaxThresholds { // no client has more
-		return all
-	}
-	return append(all, t)
-}
-
-// outcome returns the outcome of a threshold. One for which a client has ended its load is missed, regardless of the
-// other clients.
-func (s *scripts) outcome(t *k6metric.Threshold) k6metric.Outcome {
-	outcome, err := t.Evaluate(s.metric(t.Metric), s.elapsed)
-	if err != nil { // k6 has checked it: only impossible values lead here
-		outcome = k6metric.Outcome{Actual: err.Error()}
-	}
-	if t.Aborted {
-		outcome.Met = false
-		outcome.Actual += " (a client ended its load because of it)"
-	}
-	return outcome
-}
-
-// addScriptThresholds adds the outcomes of the script's thresholds.
-func (r *Result) addScriptThresholds(s *scripts) {
-	for i := range s.thresholds {
-		t := &s.thresholds[i]
-		outcome := s.outcome(t)
-		r.Thresholds = append(r.Thresholds, ThresholdOutcome{Metric: t.Metric, Bound: t.Source, Actual: outcome.Actual, Met: outcome.Met})
-	}
+// String returns the threshold and the metric in words.
+func (a *ScriptAbort) String() string {
+	return fmt.Sprintf("%s %s was %s", a.Metric, a.Bound, a.Actual)
 }

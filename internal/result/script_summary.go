@@ -1,14 +1,11 @@
 package result
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/assay-dev/assay/internal/k6metric"
 )
 
 const (
@@ -148,42 +145,4 @@ func (s *ScriptSummary) Check() error {
 		seen.Files = append(seen.Files, *f)
 	}
 	return nil
-}
-
-// SetSummary adds what handleSummary() returned, or nil. It must be called after AddScript.
-func (r *Result) SetSummary(s *ScriptSummary) {
-	if s != nil && !s.None && r.Script != nil {
-		r.Script.Summary = s
-	}
-}
-
-// Summarizes reports whether the script of the clients may define handleSummary().
-func Summarizes(clients []*ScriptTotals) bool {
-	for _, c := range clients {
-		if c != nil && c.Summarizes {
-			return true
-		}
-	}
-	return false
-}
-
-// SummaryData returns what handleSummary() is called with, as JSON: the metrics of all clients, merged. setup is what
-// setup() returned, or nil. aborted is the threshold that ended the load, or nil.
-func SummaryData(clients []*ScriptTotals, aborted *ScriptAbort, setup []byte) ([]byte, error) {
-	merged := mergeScripts(clients)
-	data := &k6metric.SummaryData{
-		Metrics: merged.metrics, Thresholds: merged.thresholds, Checks: merged.checks, Elapsed: merged.elapsed, VirtualUsers: merged.users, SetupData: setup,
-	}
-	for _, c := range clients {
-		if c != nil && c.TrendStatistics != nil {
-			data.TrendStatistics, data.TimeUnit = c.TrendStatistics, c.TimeUnit
-			break
-		}
-	}
-	for i := range merged.thresholds {
-		t := &merged.thresholds[i]
-		met := merged.outcome(t).Met && (aborted == nil || aborted.Metric != t.Metric || aborted.Bound != t.Source)
-		data.Met = append(data.Met, met)
-	}
-	return json.Marshal(data)
 }

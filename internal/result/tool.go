@@ -62,34 +62,3 @@ func (t *Tool) Summary(requests int64) *Summary {
 	copy(s.Percentiles[:], t.Percentiles)
 	return s
 }
-
-// UseTool sets the client's summaries to what its tool printed.
-func (c *Client) UseTool() {
-	if c.Tool != nil && c.Succeeded() > 0 {
-		c.Summaries[Total] = c.Tool.Summary(c.Succeeded())
-	}
-}
-
-// TotalSummary returns the metrics of the total time over all clients. Without histograms, as of other
-// load generators, percentiles and the standard deviation of several clients are Unknown.
-func (r *Result) TotalSummary() Summary {
-	if h := r.Merged.Latencies.Get(Total); h.Count() > 0 {
-		return h.Summarize(0)
-	}
-	var merged Summary
-	for i := range r.Clients {
-		s := r.Clients[i].Summaries[Total]
-		switch {
-		case s == nil:
-		case merged.Count == 0:
-			merged = *s
-		default:
-			merged.Count, merged.Sum = Plus(merged.Count, s.Count), Plus(merged.Sum, s.Sum)
-			merged.Min, merged.Max, merged.StdDev = min(merged.Min, s.Min), max(merged.Max, s.Max), Unknown
-			for p := range percentile.Count {
-				merged.Percentiles[p] = Unknown
-			}
-		}
-	}
-	return merged
-}
