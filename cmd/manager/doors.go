@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// maxScrapes bounds the scrapes of the metrics at a time.
-	maxScrapes = 4
+	// maxScrapes bounds the scrapes that gather metrics at a time, and scrapeTimeout the time of each.
+	maxScrapes    = 4
+	scrapeTimeout = 10 * time.Second
 	// reviewRate and reviewBurst bound the TokenReviews and the SubjectAccessReviews per second for scrapers.
 	reviewRate  = 10
 	reviewBurst = 20
@@ -58,7 +59,9 @@ func healthServer(ctx context.Context, address string, ready func() error) (*man
 
 // metricsServer returns the server of the metrics.
 func metricsServer(ctx context.Context, config *rest.Config, client *http.Client, o *options) (*manager.Server, error) {
-	handler := promhttp.HandlerFor(crmetrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapes})
+	gather := promhttp.HandlerFor(crmetrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapes})
+	// Who reads the answer slowly keeps a connection, but none of maxScrapes: the answer is complete before it is sent.
+	handler := http.TimeoutHandler(gather, scrapeTimeout, "Metrics could not be gathered in time.")
 	var secure *tls.Config
 	if o.secureMetrics {
 		config = rest.CopyConfig(config)
