@@ -163,7 +163,7 @@ func (c *cluster) template(ctx context.Context, s *settings) (_ *v1alpha1.Benchm
 
 // seed creates runs that are like the template and finished an hour ago, and then waiting ones.
 func (c *cluster) seed(ctx context.Context, s *settings, template *v1alpha1.BenchmarkRun, stored *corev1.ConfigMap) error {
-	if err := parallel(ctx, s.finished, func(i int) error {
+	if err := harness.Parallel(ctx, s.finished, func(i int) error {
 		run := newRun(fmt.Sprintf("finished-%d", i), queueLane, queueClients, queueSeconds)
 		if err := c.Create(ctx, run); err != nil {
 			return err
@@ -178,31 +178,9 @@ func (c *cluster) seed(ctx context.Context, s *settings, template *v1alpha1.Benc
 	}); err != nil {
 		return err
 	}
-	return parallel(ctx, s.queued, func(i int) error {
+	return harness.Parallel(ctx, s.queued, func(i int) error {
 		return c.Create(ctx, newRun(fmt.Sprintf("waiting-%d", i), queueLane, queueClients, queueSeconds))
 	})
-}
-
-// parallel calls do with each number below n, several at a time.
-func parallel(ctx context.Context, n int, do func(int) error) error {
-	const workers = 16
-	failures := make(chan error, workers)
-	for w := range workers {
-		go func() {
-			for i := w; i < n; i += workers {
-				if err := errors.Join(ctx.Err(), do(i)); err != nil {
-					failures <- err
-					return
-				}
-			}
-			failures <- nil
-		}()
-	}
-	var all error
-	for range workers {
-		all = errors.Join(all, <-failures)
-	}
-	return all
 }
 
 // settle waits until the manager makes no more API calls. It returns those since a position of the

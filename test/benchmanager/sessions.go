@@ -112,9 +112,7 @@ func measureSessions(ctx context.Context, s *settings, checks *harness.Checks) (
 
 // load returns how many CPUs the manager uses for some time from now on, after it has settled.
 func (c *cluster) load(ctx context.Context, s *settings, p *process, length time.Duration) (float64, error) {
-	if err := sleep(ctx, settling); err != nil {
-		return 0, err
-	}
+	harness.Sleep(ctx, settling)
 	before, err := p.used()
 	if err != nil {
 		return 0, err
@@ -122,22 +120,13 @@ func (c *cluster) load(ctx context.Context, s *settings, p *process, length time
 	if s.profile != "" {
 		err = p.profile(ctx, s.profile, length)
 	} else {
-		err = sleep(ctx, length)
+		harness.Sleep(ctx, length)
 	}
-	if err != nil {
+	if err := errors.Join(err, ctx.Err()); err != nil {
 		return 0, err
 	}
 	after, err := p.used()
 	return after.cores(before), err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // await waits until something is so, a pod fails or the manager ends.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -126,6 +127,22 @@ func Sleep(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
+}
+
+// Parallel calls do with each number below n, by several workers at a time. A worker ends with its first error, or when ctx is done.
+func Parallel(ctx context.Context, n int, do func(i int) error) error {
+	const workers = 16
+	failures := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for i := w; i < n && failures[w] == nil; i += workers {
+				failures[w] = errors.Join(ctx.Err(), do(i))
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(failures...)
 }
 
 // Pods returns the pods of a namespace with these labels that aren't being deleted.

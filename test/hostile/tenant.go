@@ -114,20 +114,6 @@ func (t *tenant) succeeded() error {
 	return nil
 }
 
-// parallel calls do with each number below n, several at a time, until ctx is done.
-func parallel(ctx context.Context, n int, do func(i int)) {
-	const workers = 16
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			for i := w; i < n && ctx.Err() == nil; i += workers {
-				do(i)
-			}
-		})
-	}
-	all.Wait()
-}
-
 // clear deletes what the tenant has made, and waits until it is gone.
 func (t *tenant) clear(ctx context.Context) error {
 	kinds := map[client.Object]client.ObjectList{

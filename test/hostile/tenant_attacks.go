@@ -169,9 +169,10 @@ func sharedInput() *corev1.ConfigMap {
 func attackSharedInput(ctx context.Context, t *tenant) error {
 	config := sharedInput()
 	if t.create(ctx, config) {
-		parallel(ctx, sharingRuns, func(i int) {
+		_ = harness.Parallel(ctx, sharingRuns, func(i int) error {
 			name := fmt.Sprintf("sharing-%d", i)
 			t.create(ctx, nowhere(wrapper.NewRun("", name, "localhost/assay-test/nginx:1").Nginx().Configuration(config.Name).Lane(name)))
+			return nil // a refusal is counted
 		})
 	}
 	return stay(ctx)
@@ -409,7 +410,7 @@ func attackLabels(ctx context.Context, t *tenant) error {
 			Annotations: map[string]string{"example.org/large": strings.Repeat("x", 250_000)},
 		}
 	}
-	parallel(ctx, 200, func(i int) {
+	_ = harness.Parallel(ctx, 200, func(i int) error {
 		pod := restricted("")
 		pod.Spec.NodeSelector = map[string]string{"example.org/nowhere": "true"}
 		switch name := fmt.Sprintf("labels-%d", i); i % 4 {
@@ -422,6 +423,7 @@ func attackLabels(ctx context.Context, t *tenant) error {
 		default:
 			t.create(ctx, &corev1.ConfigMap{ObjectMeta: about(name)})
 		}
+		return nil // a refusal is counted
 	})
 	return stay(ctx)
 }
