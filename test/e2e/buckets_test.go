@@ -23,6 +23,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/test/harness"
+	"github.com/assay-dev/assay/test/objectstore"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -33,7 +34,7 @@ func (c *cluster) withBuckets(t *testing.T, ns string, s *objectStore) {
 	values := restored(t)
 	credentials := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, GenerateName: "assay-e2e-buckets-"},
-		StringData: map[string]string{"AWS_ACCESS_KEY_ID": s.accessKey, "AWS_SECRET_ACCESS_KEY": s.secretKey},
+		StringData: map[string]string{"AWS_ACCESS_KEY_ID": objectstore.AccessKey, "AWS_SECRET_ACCESS_KEY": objectstore.SecretKey},
 	}
 	c.create(t, credentials)
 	t.Cleanup(func() {
@@ -134,7 +135,7 @@ func TestFullResultsInABucket(t *testing.T) {
 		t.Errorf("the deleted run's object is still in the bucket: %v", keys)
 	}
 
-	killed := s.killInMidWrite()
+	killed := s.proxy.KillAfter(3000, "PUT /") // headers, and some of the body
 	run := newRun("interrupted")
 	select {
 	case <-killed:
@@ -144,12 +145,14 @@ func TestFullResultsInABucket(t *testing.T) {
 	c.until(t, run, time.Minute, "another attempt", func(r *v1alpha1.BenchmarkRun) bool {
 		return strings.Contains(condition(r, v1alpha1.ConditionSucceeded).Message, v1alpha1.RetryPrefix)
 	})
-	s.start(t)
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
 	interrupted := c.finished(t, run, time.Minute)
 	wantArchived(t, s, interrupted, 2)
 
 	left := c.finished(t, newRun("left"), 2*time.Minute)
-	s.kill()
+	s.Kill()
 	if err := c.Delete(t.Context(), interrupted); err != nil {
 		t.Fatal(err)
 	}

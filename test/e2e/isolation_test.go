@@ -96,7 +96,7 @@ func TestScriptCanNotUseItsTokenAtTheAPIServer(t *testing.T) {
 	t.Parallel()
 	c := theCluster
 	ns := c.namespace(t)
-	c.files(t, ns, "thief", map[string]string{"script.js": thiefScript})
+	c.configMap(t, ns, "thief", map[string]string{"script.js": thiefScript})
 	c.create(t, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "all"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: ns, Name: "default"}},

@@ -21,12 +21,6 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// files creates a ConfigMap.
-func (c *cluster) files(t *testing.T, ns, name string, data map[string]string) {
-	t.Helper()
-	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Data: data})
-}
-
 const shopScript = `
 import http from 'k6/http';
 import { check } from 'k6';
@@ -63,8 +57,8 @@ func TestScript(t *testing.T) {
 	t.Parallel()
 	c := theCluster
 	ns := c.namespace(t)
-	c.files(t, ns, "shop", map[string]string{"script.js": shopScript, "users.json": `["ann","bob"]`})
-	c.files(t, ns, "shop-lib", map[string]string{"paths.js": "export const shop = '/fixed/1000/1000';"})
+	c.configMap(t, ns, "shop", map[string]string{"script.js": shopScript, "users.json": `["ann","bob"]`})
+	c.configMap(t, ns, "shop-lib", map[string]string{"paths.js": "export const shop = '/fixed/1000/1000';"})
 	c.create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, StringData: map[string]string{"token": "s3cr3t-ab"}})
 	run := wrapper.NewRun(ns, "script", harness.ServerImage).Lane("script").Script("shop").Clients(2, "250m", "192Mi").Retain(v1alpha1.RetainAlways).Obj()
 	run.Spec.Script.Directories = []v1alpha1.ScriptDirectory{{Path: "lib", ConfigMapName: "shop-lib"}}
@@ -113,7 +107,7 @@ export default function () { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/5000/1000
 func TestScriptAgreesWithNative(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
-	c.files(t, ns, "same", map[string]string{"script.js": sameScript})
+	c.configMap(t, ns, "same", map[string]string{"script.js": sameScript})
 	load := func(name string) *wrapper.Run {
 		return wrapper.NewRun(ns, name, harness.ServerImage).Lane("agreement").TargetResources("400m", "128Mi").Clients(1, "1", "256Mi").Retain(v1alpha1.RetainAlways)
 	}
@@ -165,7 +159,7 @@ func TestScriptFails(t *testing.T) {
 		"setup":     {"export function setup() { throw new Error('no shop') } export default function () {}", v1alpha1.ReasonScriptException, []string{"setup()", "no shop"}},
 		"aborted":   {"import exec from 'k6/execution'; export default function () { exec.test.abort('enough') }", v1alpha1.ReasonScriptAborted, []string{"enough"}},
 	} {
-		c.files(t, ns, name, map[string]string{"script.js": tc.script})
+		c.configMap(t, ns, name, map[string]string{"script.js": tc.script})
 		run := wrapper.NewRun(ns, name, harness.ServerImage).Lane("script-"+name).Script(name).Clients(1, "200m", "192Mi").Obj()
 		c.create(t, run)
 		wantFailed(t, c.finished(t, run, time.Minute), tc.reason, tc.texts...)
@@ -195,7 +189,7 @@ func TestScriptPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		config := fmt.Sprint("example-", i)
-		c.files(t, ns, config, map[string]string{name: string(text)})
+		c.configMap(t, ns, config, map[string]string{name: string(text)})
 		run := wrapper.NewRun(ns, config, harness.ServerImage).Lane("script-published").Script(config).Clients(1, "200m", "192Mi").Obj()
 		run.Spec.Script.File, run.Spec.Script.HostNames = name, []string{"httpbin.org"}
 		c.create(t, run)
@@ -231,7 +225,7 @@ func TestScriptEnds(t *testing.T) {
 	t.Parallel()
 	c := theCluster
 	ns := c.namespace(t)
-	c.files(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "300")})
+	c.configMap(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "300")})
 	run := wrapper.NewRun(ns, "ends", harness.ServerImage).Lane("script-ends").Script("end").Clients(2, "250m", "192Mi").Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 90*time.Second)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/bucket"
+	"github.com/assay-dev/assay/test/objectstore"
 )
 
 // open opens the bucket results at an address, with the server's credentials.
@@ -18,7 +19,7 @@ func open(t *testing.T, address string) *bucket.Bucket {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
-	return openURL(t, url(address, "results"))
+	return openURL(t, objectstore.URL(address, objectstore.Bucket))
 }
 
 func openURL(t *testing.T, address string) *bucket.Bucket {
@@ -42,7 +43,7 @@ func object(size int) (data []byte, key string, digest bucket.Digest) {
 
 func TestObjects(t *testing.T) {
 	s := newServer(t)
-	b := open(t, s.address)
+	b := open(t, s.Address)
 	for name, size := range map[string]int{"empty": 0, "in one part": 3 << 20, "in several parts": 20 << 20} {
 		t.Run(name, func(t *testing.T) {
 			data, key, digest := object(size)
@@ -71,7 +72,7 @@ func TestObjects(t *testing.T) {
 }
 
 func TestNeverReplaces(t *testing.T) {
-	b := open(t, newServer(t).address)
+	b := open(t, newServer(t).Address)
 	for name, size := range map[string]int{"in one part": 1 << 20, "in several parts": 20 << 20} {
 		t.Run(name, func(t *testing.T) {
 			data, key, _ := object(size)
@@ -101,14 +102,14 @@ func TestRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("AWS_ACCESS_KEY_ID", tc.access)
 			t.Setenv("AWS_SECRET_ACCESS_KEY", tc.secret)
-			b := openURL(t, url(s.address, tc.bucket))
+			b := openURL(t, objectstore.URL(s.Address, tc.bucket))
 			err := b.Put(t.Context(), key, data)
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), tc.secret) {
 				t.Errorf("put: %v, want %q", err, tc.want)
 			}
 		})
 	}
-	b := open(t, s.address)
+	b := open(t, s.Address)
 	if _, err := b.Get(t.Context(), key, digest); !errors.Is(err, bucket.ErrNotFound) {
 		t.Errorf("get: %v", err)
 	}
@@ -121,17 +122,17 @@ func TestKilledInMidWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
 			p := newProxy(t, s)
-			p.request = size / 2
-			b := open(t, p.address())
+			struck := p.KillAfter(size/2, "")
+			b := open(t, p.Address())
 			data, key, digest := object(size)
 			if err := b.Put(t.Context(), key, data); err == nil || errors.Is(err, bucket.ErrOther) {
 				t.Fatalf("put while the server was killed: %v", err)
 			}
-			<-p.struck
+			<-struck
 			if _, err := b.Get(t.Context(), key, digest); err == nil {
 				t.Error("got an object from a server that is gone")
 			}
-			s.start(t)
+			restart(t, s)
 			if _, err := b.Get(t.Context(), key, digest); !errors.Is(err, bucket.ErrNotFound) {
 				t.Errorf("get after the restart: %v", err)
 			}
@@ -153,14 +154,14 @@ func TestKilledInMidWrite(t *testing.T) {
 func TestKilledBeforeItAnswers(t *testing.T) {
 	s := newServer(t)
 	p := newProxy(t, s)
-	p.response = true
-	b := open(t, p.address())
+	struck := p.KillOnAnswer()
+	b := open(t, p.Address())
 	data, key, digest := object(1 << 20)
 	if err := b.Put(t.Context(), key, data); err == nil {
 		t.Fatal("put succeeded although the server was killed")
 	}
-	<-p.struck
-	s.start(t)
+	<-struck
+	restart(t, s)
 	if got, err := b.Get(t.Context(), key, digest); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("get after the restart: %d bytes, %v", len(got), err)
 	}

@@ -4,25 +4,21 @@ package s3
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"testing"
-	"time"
 
+	"github.com/assay-dev/assay/test/objectstore"
 	"github.com/assay-dev/assay/test/s3/gateway"
 )
 
 const (
-	accessKey = gateway.AccessKey
-	secretKey = gateway.SecretKey
+	accessKey = objectstore.AccessKey
+	secretKey = objectstore.SecretKey
 )
 
 func TestMain(m *testing.M) {
-	if address := os.Getenv(gateway.AddressVariable); address != "" {
-		if err := gateway.Serve(address, os.Getenv(gateway.DirectoryVariable)); err != nil {
+	if address := os.Getenv(objectstore.AddressVariable); address != "" {
+		if err := gateway.Serve(address, os.Getenv(objectstore.DirectoryVariable)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -31,72 +27,30 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// server is a server in a process of its own.
-type server struct {
-	address   string
-	directory string
-	process   *exec.Cmd
-	ended     chan struct{} // closed when the process has ended
-}
-
 // newServer starts a server with an empty bucket named results.
-func newServer(t *testing.T) *server {
+func newServer(t *testing.T) *objectstore.Server {
 	t.Helper()
-	s := &server{address: freeAddress(t), directory: t.TempDir()}
-	s.start(t)
-	t.Cleanup(s.kill)
-	return s
-}
-
-// freeAddress returns an address of the loopback interface that nothing else uses: few programs use any but 127.0.0.1.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
-	listener, err := net.Listen("tcp4", host+":0")
+	s, err := objectstore.Start(os.Args[0], t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	t.Cleanup(s.Kill)
+	return s
 }
 
-// start starts the server, and waits until it answers.
-func (s *server) start(t *testing.T) {
+func newProxy(t *testing.T, s *objectstore.Server) *objectstore.Proxy {
 	t.Helper()
-	s.process = exec.Command(os.Args[0])
-	s.process.Env = append(os.Environ(), gateway.AddressVariable+"="+s.address, gateway.DirectoryVariable+"="+s.directory)
-	s.process.Stderr = os.Stderr
-	if err := s.process.Start(); err != nil {
+	p, err := objectstore.NewProxy("127.0.0.1", s)
+	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	s.ended = ended
-	go func() {
-		_ = s.process.Wait()
-		close(ended)
-	}()
-	for tick := time.Tick(20 * time.Millisecond); ; {
-		if r, err := http.Get("http://" + s.address + gateway.Health); err == nil {
-			_ = r.Body.Close()
-			if r.StatusCode == http.StatusOK {
-				return
-			}
-		}
-		select {
-		case <-tick:
-		case <-s.ended:
-			t.Fatal("the server has ended")
-		}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func restart(t *testing.T, s *objectstore.Server) {
+	t.Helper()
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// kill ends the server's process at once, wherever it is, and waits until it is gone.
-func (s *server) kill() {
-	_ = s.process.Process.Kill()
-	<-s.ended
-}
-
-// url returns the URL of a bucket at an address.
-func url(address, bucket string) string {
-	return fmt.Sprintf("s3://%s?endpoint=http://%s&region=%s&use_path_style=true", bucket, address, gateway.Region)
 }

@@ -10,32 +10,15 @@ import (
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
+
+	"github.com/assay-dev/assay/test/objectstore"
 )
 
-const (
-	// AccessKey and SecretKey are the credentials that the server accepts.
-	AccessKey = "assay"
-	SecretKey = "s3cr3t-of-the-test"
-	// Region is the region of its buckets.
-	Region = "us-east-1"
-	// Bucket is the name of the bucket that Prepare creates.
-	Bucket = "results"
-	// Health is the path that it answers without credentials.
-	Health = "/health"
-
-	// AddressVariable and DirectoryVariable are environment variables with the arguments of Serve.
-	AddressVariable   = "ASSAY_TEST_S3_ADDRESS"
-	DirectoryVariable = "ASSAY_TEST_S3_DIRECTORY"
-)
-
-// Objects returns the directory of the objects of Bucket, whose paths are their keys.
-func Objects(directory string) string { return filepath.Join(directory, "buckets", Bucket) }
-
-// Serve runs the server at an address, with the buckets in a directory. It creates Bucket unless that exists. The server
+// Serve runs the server at an address, with the buckets in a directory. It creates objectstore.Bucket unless that exists. The server
 // ends only with its process.
 func Serve(address, directory string) error {
 	sidecar := filepath.Join(directory, "meta") // not every file system has extended attributes
-	for _, path := range []string{sidecar, Objects(directory)} {
+	for _, path := range []string{sidecar, objectstore.Objects(directory)} {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return fmt.Errorf("create a directory: %w", err)
 		}
@@ -49,7 +32,7 @@ func Serve(address, directory string) error {
 		return err
 	}
 	return embedgw.RunVersityGW(context.Background(), files, &embedgw.Config{
-		RootUserAccess: AccessKey, RootUserSecret: SecretKey, Region: Region, Ports: []string{address}, HealthPath: Health,
+		RootUserAccess: objectstore.AccessKey, RootUserSecret: objectstore.SecretKey, Region: objectstore.Region, Ports: []string{address}, HealthPath: objectstore.Health,
 		MaxConnections: 100, MaxRequests: 100, MultipartMaxParts: 100, Quiet: true,
 	})
 }
