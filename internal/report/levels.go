@@ -95,14 +95,28 @@ func usageColumns(r *result.Result) []usageColumn {
 }
 
 func usageTable(r *result.Result) *doc.Table {
-	fields := []doc.Field[part]{doc.Word(heldUnit(r), (*part).name)}
+	fields := append([]doc.Field[part]{doc.Word(heldUnit(r), (*part).name)}, usageFields(r, false, "-", func(p *part) *result.Level { return p.Level })...)
+	return doc.TableOf("CPU is in percent of the limits; idle is the time of the CPUs that the target may use", allParts(r), fields...)
+}
+
+// usageFields returns the columns of usage of what has the usage of a level, with their names in CSV or in tables; unknown stands for
+// what isn't known.
+func usageFields[T any](r *result.Result, csv bool, unknown string, of func(*T) *result.Level) []doc.Field[T] {
+	var fields []doc.Field[T]
 	for _, c := range usageColumns(r) {
-		fields = append(fields, doc.Number(c.name, func(p *part) string {
-			value := c.of(p.Level)
-			return number.OrDash(value >= 0, decimals(value, 1))
+		name := c.name
+		if csv {
+			name = c.csv
+		}
+		fields = append(fields, doc.Number(name, func(x *T) string {
+			value := c.of(of(x))
+			if value < 0 {
+				return unknown
+			}
+			return decimals(value, 1)
 		}))
 	}
-	return doc.TableOf("CPU is in percent of the limits; idle is the time of the CPUs that the target may use", allParts(r), fields...)
+	return fields
 }
 
 // breakingPoints returns what ended the load early, if anything did, and a row for each breaking point.

@@ -40,15 +40,7 @@ func levelColumns(r *result.Result) []doc.Field[part] {
 		doc.Number("bytes_per_second", func(p *part) string { return decimals(p.BytesPerSecond(), 0) }),
 	)
 	columns = append(append(columns, times("%s_ms", "", percentile.Common, (*part).Total)...), pageColumns(r)...)
-	for _, c := range usageColumns(r) {
-		columns = append(columns, doc.Number(c.csv, func(p *part) string {
-			value := c.of(p.Level)
-			if value < 0 {
-				return ""
-			}
-			return decimals(value, 1)
-		}))
-	}
+	columns = append(columns, usageFields(r, true, "", func(p *part) *result.Level { return p.Level })...)
 	return append(columns, doc.Number("breaking_points", func(p *part) string {
 		var within []result.BreakingPoint
 		for _, point := range r.BreakingPoints {

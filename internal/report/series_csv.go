@@ -46,15 +46,7 @@ func seriesColumns(r *result.Result) []doc.Field[result.Second] {
 			columns = append(columns, phaseColumns(phase)...)
 		}
 	}
-	for _, c := range usageColumns(r) {
-		columns = append(columns, doc.Number(c.csv, func(s *result.Second) string {
-			value := c.of(levelOf(s, len(r.Clients)))
-			if value < 0 {
-				return ""
-			}
-			return decimals(value, 1)
-		}))
-	}
+	columns = append(columns, usageFields(r, true, "", func(s *result.Second) *result.Level { return levelOf(s, len(r.Clients)) })...)
 	for _, c := range r.Containers() {
 		if c.Usage != nil && c.Usage.End.CompilerCPU > 0 {
 			columns = append(columns, doc.Number("compiler_percent_"+c.Name, func(s *result.Second) string {
