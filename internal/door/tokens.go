@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 	"k8s.io/utils/lru"
@@ -23,15 +24,13 @@ const (
 type tokens struct {
 	accepted  *lru.Cache // by the SHA-256 of the header with the token
 	reviewing chan struct{}
-
-	mu      sync.Mutex
-	callers *lru.Cache // *rate.Limiter by IP address
+	callers   *Callers
 }
 
 // LimitTokens returns handler behind authorize, which lets requests with a good token through. It bounds how often
 // authorize is called for others: whoever comes with a token that was accepted before doesn't wait behind them.
 func LimitTokens(authorize func(http.Handler) (http.Handler, error), handler http.Handler) (http.Handler, error) {
-	t := &tokens{accepted: lru.New(maxRemembered), callers: lru.New(maxRemembered), reviewing: make(chan struct{}, maxUnknown)}
+	t := &tokens{accepted: lru.New(maxRemembered), callers: NewCallers(unknownRate, unknownBurst), reviewing: make(chan struct{}, maxUnknown)}
 	authorized, err := authorize(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.accepted.Add(tokenOf(r), nil)
 		handler.ServeHTTP(w, r)
@@ -41,7 +40,7 @@ func LimitTokens(authorize func(http.Handler) (http.Handler, error), handler htt
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, accepted := t.accepted.Get(tokenOf(r)); !accepted {
-			if !t.caller(hostOf(r.RemoteAddr)).Allow() {
+			if !t.callers.Allow(r.RemoteAddr, time.Now()) {
 				http.Error(w, "Too many requests with unknown tokens.", http.StatusTooManyRequests)
 				return
 			}
@@ -61,13 +60,29 @@ func tokenOf(r *http.Request) [sha256.Size]byte {
 	return sha256.Sum256([]byte(r.Header.Get("Authorization")))
 }
 
-func (t *tokens) caller(host string) *rate.Limiter {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if known, ok := t.callers.Get(host); ok {
-		return known.(*rate.Limiter)
+// Callers bounds how often something is done for each IP address, of which it remembers the last 1,024.
+type Callers struct {
+	perSecond rate.Limit
+	burst     int
+
+	mu       sync.Mutex
+	limiters *lru.Cache // *rate.Limiter by IP address
+}
+
+// NewCallers returns Callers that allow each address burst at once, and then perSecond.
+func NewCallers(perSecond rate.Limit, burst int) *Callers {
+	return &Callers{perSecond: perSecond, burst: burst, limiters: lru.New(maxRemembered)}
+}
+
+// Allow reports whether it may be done at a time for an address, which may have a port.
+func (c *Callers) Allow(address string, now time.Time) bool {
+	host := hostOf(address)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.limiters.Get(host)
+	if !ok {
+		known = rate.NewLimiter(c.perSecond, c.burst)
+		c.limiters.Add(host, known)
 	}
-	limiter := rate.NewLimiter(unknownRate, unknownBurst)
-	t.callers.Add(host, limiter)
-	return limiter
+	return known.(*rate.Limiter).AllowN(now, 1)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,6 +24,8 @@ func (s *store) notice(now time.Time) notice {
 	contact := s.contact()
 	err, since, synced := contact.err, contact.since, contact.synced
 	switch {
+	case errors.Is(err, errManyBytes):
+		return notice{"Too much", sentence(errManyBytes)}
 	case apierrors.IsForbidden(err):
 		return notice{"Not permitted", fmt.Sprintf("You may not list %s in %s. A role with the verbs get, list and watch on %s.assay.dev would allow it: %s",
 			s.kind.Plural, s.where(), s.kind.Plural, err)}

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -79,6 +80,9 @@ func sample(name string) string {
 
 // parse returns the one run or Benchmark of a manifest.
 func (s *App) parse(manifest string) (*unstructured.Unstructured, error) {
+	if len(manifest) > maxManifest {
+		return nil, fmt.Errorf("the manifest has %d bytes, at most %d are accepted here: use kubectl apply", len(manifest), maxManifest)
+	}
 	o := &unstructured.Unstructured{}
 	if err := yaml.UnmarshalStrict([]byte(manifest), &o.Object); err != nil {
 		return nil, err

@@ -42,7 +42,9 @@ type stream struct {
 
 func newStream(w http.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
-	return &stream{out: http.NewResponseController(w), w: w, parts: map[string]string{}}
+	s := &stream{out: http.NewResponseController(w), w: w, parts: map[string]string{}}
+	_ = s.out.SetReadDeadline(time.Time{}) // of the request, which was read; if it fails, the stream ends early
+	return s
 }
 
 // send sends an event. An error means that the browser has gone.

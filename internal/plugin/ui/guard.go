@@ -3,6 +3,7 @@ package ui
 import (
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -12,8 +13,10 @@ import (
 )
 
 const (
-	// maxBody bounds what a browser may send, in bytes: a manifest.
-	maxBody = 1 << 20
+	// maxManifest bounds a manifest, in bytes. Its values take up to 800 times as much for a moment, if it is made for that.
+	maxManifest = 128 << 10
+	// maxBody bounds what a browser may send, in bytes: a manifest, of which each byte may be three in a form.
+	maxBody = 3*maxManifest + 4<<10
 	// formTimeout bounds the time in which a browser may send it.
 	formTimeout = 30 * time.Second
 	// tokenParameter is the name of the token in the URL that the command prints.
@@ -92,7 +95,11 @@ func parseForm(w http.ResponseWriter, r *http.Request, most int64) bool {
 		err = r.ParseForm()
 	}
 	if err != nil {
-		http.Error(w, "The form can't be read: "+err.Error(), http.StatusBadRequest)
+		status := http.StatusBadRequest
+		if errors.As(err, new(*http.MaxBytesError)) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		http.Error(w, "The form can't be read: "+err.Error(), status)
 		return false
 	}
 	return out.SetReadDeadline(time.Time{}) == nil // an error: the browser has gone

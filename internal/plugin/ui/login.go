@@ -44,6 +44,7 @@ func (l *apiLogin) User(ctx context.Context, token string) (string, error) {
 func (l *apiLogin) Open(token string, scope Scope, limits Limits) (*App, error) {
 	config := l.as(token)
 	config.RateLimiter = limits.Requests
+	config.Wrap(limits.Wrap)
 	c, err := cluster.New(config, cmp.Or(scope.Namespace, metav1.NamespaceDefault))
 	if err != nil {
 		return nil, err

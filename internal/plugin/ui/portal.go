@@ -38,6 +38,7 @@ type Portal struct {
 	origin
 	login   Login
 	users   *users
+	quotas  *quotas
 	windows *windows
 	assets  http.Handler
 }
@@ -57,7 +58,7 @@ func NewPortal(address string, login Login) (*Portal, error) {
 		return nil, fmt.Errorf("%q must begin with https://", address)
 	}
 	return &Portal{
-		origin: origin{u.Scheme, []string{strings.ToLower(u.Host)}}, login: login, users: newUsers(login, time.Now), windows: &windows{}, assets: assetsHandler(),
+		origin: origin{u.Scheme, []string{strings.ToLower(u.Host)}}, login: login, users: newUsers(login, time.Now), quotas: newQuotas(), windows: &windows{}, assets: assetsHandler(),
 	}, nil
 }
 
@@ -94,16 +95,22 @@ func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, errNoToken)
 		return
 	}
-	user, err := p.users.of(r.Context(), token)
+	user, err := p.users.of(r.Context(), token, r.RemoteAddr)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
 	}
+	r, limits, leave, err := p.quotas.enter(r, user)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	defer leave()
 	csrf := csrfOf(token)
 	if !readForm(w, r, csrf) {
 		return
 	}
-	app, err := p.login.Open(token, scopeOf(r), user.limits)
+	app, err := p.login.Open(token, scopeOf(r), limits)
 	if err != nil {
 		p.refuse(w, r, err)
 		return
@@ -111,7 +118,7 @@ func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	app.user, app.csrf, app.windows = printable.Text(user.name), csrf, p.windows
 	// No page passes on the credentials of a request.
 	r.Header.Del(authorization)
-	app.handler().ServeHTTP(w, r)
+	p.quotas.serve(w, r, user, limits, app.handler())
 }
 
 // csrfOf returns the CSRF token of the forms of a bearer token's user. Only who has the token can compute it, and it tells nothing
@@ -139,7 +146,7 @@ func (p *Portal) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		status, problem = http.StatusUnauthorized, "The API server doesn't accept the token of the request. It may have expired."
 	case apierrors.IsForbidden(err):
 		status, problem = http.StatusForbidden, "The token's user may not ask the API server who they are: "+sentence(err)
-	case errors.Is(err, errBusy):
+	case errors.Is(err, errBusy), errors.Is(err, errManyRequests), errors.Is(err, errManyStreams):
 		status, problem = http.StatusServiceUnavailable, sentence(err)
 		w.Header().Set("Retry-After", "10")
 	}

@@ -315,19 +315,22 @@ func TestPortalAsks(t *testing.T) {
 	expect(g.visitor("mallory"), http.StatusServiceUnavailable)
 	expect(g.visitor("bob"), http.StatusServiceUnavailable)
 	asked(unknownBurst, "unknown tokens")
+	if _, err := g.portal.users.of(t.Context(), "carol", "10.0.0.1:1"); err != nil {
+		t.Errorf("a token from another address: %v", err)
+	}
 	expect(alice, http.StatusOK)
 	g.portal.users.mu.Lock()
 	g.portal.users.byToken[sha256.Sum256([]byte("alice"))].asked = time.Time{}
 	g.portal.users.mu.Unlock()
 	expect(alice, http.StatusOK)
-	asked(unknownBurst+1, "a token that was known")
+	asked(unknownBurst+2, "a token that was known")
 	g.pass(time.Second)
 	expect(g.visitor("bob"), http.StatusOK)
 
 	g.pass(maxUnasked)
 	g.login.set(func(l *tokens) { l.err = apierrors.NewServiceUnavailable("down") })
 	expect(alice, http.StatusOK)
-	expect(g.visitor("carol"), http.StatusBadGateway)
+	expect(g.visitor("dave"), http.StatusBadGateway)
 	g.login.set(func(l *tokens) { l.err = nil; delete(l.objects, "alice") })
 	expect(alice, http.StatusUnauthorized)
 	g.login.set(func(l *tokens) { l.err = apierrors.NewServiceUnavailable("down") })
@@ -351,7 +354,7 @@ func TestTokensAreBounded(t *testing.T) {
 	ask := func(token string) {
 		t.Helper()
 		g.pass(time.Second)
-		if _, err := g.portal.users.of(t.Context(), token); err != nil {
+		if _, err := g.portal.users.of(t.Context(), token, ""); err != nil {
 			t.Fatal(token, err)
 		}
 	}
@@ -375,10 +378,10 @@ func TestTokensAreBounded(t *testing.T) {
 	g.login.set(func(l *tokens) { l.hold = hold })
 	var all sync.WaitGroup
 	for i := range maxAsking {
-		all.Go(func() { _, _ = g.portal.users.of(t.Context(), fmt.Sprintf("mallory.%d", i)) })
+		all.Go(func() { _, _ = g.portal.users.of(t.Context(), fmt.Sprintf("mallory.%d", i), "") })
 	}
 	g.eventually(func() bool { return len(g.portal.users.asking) == maxAsking })
-	if _, err := g.portal.users.of(t.Context(), "alice"); !errors.Is(err, errBusy) {
+	if _, err := g.portal.users.of(t.Context(), "alice", ""); !errors.Is(err, errBusy) {
 		t.Errorf("one more question: %v", err)
 	}
 	close(hold)

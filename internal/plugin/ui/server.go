@@ -38,6 +38,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{"count": func(
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
+	// answerTimeout bounds the time in which a page is made and sent. Each event of a stream has a time of its own.
+	answerTimeout = time.Minute
 	stopTimeout   = 2 * time.Second
 	// maxHeader bounds the header of a request, in bytes: it may have a bearer token.
 	maxHeader = 64 << 10
@@ -117,9 +119,11 @@ func ready(ctx context.Context, stores ...*store) {
 // serve serves on a listener until the context ends.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	httpServer := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: withBounds(handler), ReadHeaderTimeout: headerTimeout, ReadTimeout: formTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx }, Protocols: new(http.Protocols),
 		ErrorLog: door.ErrorLog(os.Stderr),
 	}
+	httpServer.Protocols.SetHTTP1(true) // each stream of HTTP/2 would be a request of its own
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)
@@ -135,6 +139,20 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	}
 	<-stopped
 	return nil
+}
+
+// withBounds refuses the bodies of requests that need none. The connection of another body ends with its answer, which may come before the body was read.
+func withBounds(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close")
+			if r.Method != http.MethodPost {
+				http.Error(w, "A request that isn't a form must not have a body.", http.StatusRequestEntityTooLarge)
+				return
+			}
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // assetsHandler serves the script and the styles of the pages, among them the colors of reports.

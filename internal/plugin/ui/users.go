@@ -6,9 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/assay-dev/assay/internal/door"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 	askTimeout = 15 * time.Second
 	// maxAsking bounds the tokens about which it is asked at a time.
 	maxAsking = 8
-	// unknownPerSecond and unknownBurst bound the tokens that were not known before, each second and in a burst.
+	// unknownPerSecond and unknownBurst bound the tokens of an IP address that were not known before, each second and in a burst.
 	unknownPerSecond, unknownBurst = 10, 50
 	// maxUnasked is the time after which the API server is asked about a token again. It judges each request by itself; this
 	// is for pages that send it none.
@@ -27,14 +28,12 @@ const (
 	userQPS, userBurst = 20, 40
 )
 
-// Limits are what the requests of one user share.
-type Limits struct{ Requests flowcontrol.RateLimiter }
-
 // user is whose requests the pages answer.
 type user struct {
-	name   string
-	limits Limits
-	tokens int // that are known
+	name     string
+	requests flowcontrol.RateLimiter // to the API server
+	heavy    chan struct{}           // has an item while a manifest is parsed, or a report drawn
+	tokens   int                     // that are known
 }
 
 // users knows whose the tokens of the last requests are, by their digests, so that not each request asks the API server.
@@ -42,7 +41,7 @@ type users struct {
 	login   Login
 	now     func() time.Time
 	asking  chan struct{} // has an item for each token that is asked about
-	unknown *rate.Limiter
+	unknown *door.Callers
 
 	mu      sync.Mutex
 	byToken map[[sha256.Size]byte]*owner
@@ -57,19 +56,19 @@ type owner struct {
 
 func newUsers(login Login, now func() time.Time) *users {
 	return &users{
-		login: login, now: now, asking: make(chan struct{}, maxAsking), unknown: rate.NewLimiter(unknownPerSecond, unknownBurst),
+		login: login, now: now, asking: make(chan struct{}, maxAsking), unknown: door.NewCallers(unknownPerSecond, unknownBurst),
 		byToken: map[[sha256.Size]byte]*owner{}, byName: map[string]*user{},
 	}
 }
 
-// of returns the user of a token.
-func (u *users) of(ctx context.Context, token string) (*user, error) {
+// of returns the user of a token that came from an address.
+func (u *users) of(ctx context.Context, token, address string) (*user, error) {
 	key := sha256.Sum256([]byte(token))
 	before, fresh := u.look(key)
 	if fresh {
 		return before, nil
 	}
-	if before == nil && !u.unknown.AllowN(u.now(), 1) {
+	if before == nil && !u.unknown.Allow(address, u.now()) {
 		return nil, errBusy
 	}
 	select {
@@ -119,7 +118,7 @@ func (u *users) add(key [sha256.Size]byte, name string) *user {
 		u.makeRoom(nil)
 	}
 	if who = u.byName[name]; who == nil {
-		who = &user{name: name, limits: Limits{flowcontrol.NewTokenBucketRateLimiter(userQPS, userBurst)}}
+		who = &user{name: name, requests: flowcontrol.NewTokenBucketRateLimiter(userQPS, userBurst), heavy: make(chan struct{}, 1)}
 		u.byName[name] = who
 	}
 	who.tokens++
