@@ -41,9 +41,8 @@ type Client struct {
 	workers int // one for each CPU
 	log     *slog.Logger
 
-	shares   chan share                // shares that wait for a worker
-	probed   chan *session.ProbeResult // receives the result of the target's probe
-	loggedIn chan error                // receives the outcome of the logins, if the plan has any
+	loop   Loop
+	shares chan share // shares that wait for a worker
 
 	finish     chan struct{} // closed by Finish
 	finishOnce sync.Once
@@ -68,8 +67,7 @@ type share struct {
 func New(s Session, log *slog.Logger) *Client {
 	return &Client{
 		session: s, workers: runtime.GOMAXPROCS(0), log: log,
-		shares: make(chan share), probed: make(chan *session.ProbeResult, 1), loggedIn: make(chan error, 1),
-		finish:       make(chan struct{}),
+		loop: NewLoop(), shares: make(chan share), finish: make(chan struct{}),
 		tlsDirectory: session.TLSDirectory, credentialsDirectory: session.CredentialsDirectory,
 	}
 }
@@ -85,84 +83,14 @@ func (c *Client) Run(ctx context.Context) error {
 	for range c.workers {
 		workers.Go(func() { c.runShares(ended) })
 	}
-	return RunSession(ctx, c.session.Run, func(ctx context.Context) error {
-		err := c.handleOrders(ctx)
+	finishing, stop := context.WithCancel(ctx)
+	defer stop()
+	c.loop.After(finishing, c.finish, c.interrupt)
+	return c.loop.Run(ctx, c.session, c.handle, func() {
 		if c.current != nil {
 			c.current.Stop()
 		}
-		if err == nil {
-			return nil
-		}
-		c.session.FailAs(session.FailureKindOf(err), err.Error())
-		return err
 	})
-}
-
-// ErrSessionClosed is the error of a client whose session ended before its release. RunSession adds
-// the reason.
-var ErrSessionClosed = errors.New("the session with the manager closed")
-
-// RunSession runs a session and meanwhile handle, which handles the manager's orders until it
-// releases the client. After an error of handle it also ends the session. A released session ends by
-// itself.
-func RunSession(ctx context.Context, session, handle func(context.Context) error) error {
-	sessionCtx, leave := context.WithCancel(context.WithoutCancel(ctx))
-	defer leave()
-	ended := make(chan error, 1)
-	go func() { ended <- session(sessionCtx) }()
-	err := handle(ctx)
-	if err == nil {
-		return nil
-	}
-	leave()
-	if sessionErr := <-ended; errors.Is(err, ErrSessionClosed) {
-		return fmt.Errorf("%w: %w", err, sessionErr)
-	}
-	return err
-}
-
-// handleOrders handles the manager's orders until it releases the client.
-func (c *Client) handleOrders(ctx context.Context) error {
-	probing, stop := context.WithCancel(ctx)
-	defer stop()
-	finish := c.finish
-	for {
-		var ready, sampled <-chan struct{}
-		if c.current != nil {
-			ready, sampled = c.current.ready, c.current.sampled
-		}
-		select {
-		case order, ok := <-c.session.Orders():
-			if !ok {
-				return ErrSessionClosed
-			}
-			if _, released := order.(pod.Release); released {
-				return nil
-			}
-			if err := c.handle(probing, order); err != nil {
-				return err
-			}
-		case probed := <-c.probed:
-			c.session.ProbeSucceeded(probed)
-			c.logIn(probing)
-		case err := <-c.loggedIn:
-			if err != nil {
-				return err
-			}
-			c.enterFirstStage()
-		case <-ready:
-			c.reportReady()
-		case <-sampled:
-			c.endStage()
-		case <-finish:
-			finish = nil
-			if err := c.interrupt(); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }
 
 func (c *Client) handle(ctx context.Context, order pod.Order) error {
@@ -170,7 +98,7 @@ func (c *Client) handle(ctx context.Context, order pod.Order) error {
 	case pod.Prepare:
 		return c.prepare(ctx, order)
 	case pod.Start:
-		return c.start(order)
+		return c.start(ctx, order)
 	case pod.End:
 		c.end()
 		return nil
@@ -200,39 +128,58 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		c.logIn(ctx)
 		return nil
 	}
-	go func() {
-		if probed, err := probe.Until(ctx, Probe(c.plan, order.Address, load.Address(), access.TLS), c.session.ProbeFailed); err == nil {
-			c.probed <- probed
+	c.loop.Background(ctx, func() func() error {
+		probed, err := probe.Until(ctx, Probe(c.plan, order.Address, load.Address(), access.TLS), c.session.ProbeFailed)
+		return func() error {
+			if err == nil { // else ctx is done
+				c.session.ProbeSucceeded(probed)
+				c.logIn(ctx)
+			}
+			return nil
 		}
-	}()
+	})
 	return nil
 }
 
-// logIn starts the logins of all connections if the plan has a login form. handleOrders enters the
+// logIn starts the logins of all connections if the plan has a login form, and enters the
 // first stage when they have succeeded. Without a form, logIn enters it at once.
 func (c *Client) logIn(ctx context.Context) {
 	if c.plan.Form == nil {
-		c.enterFirstStage()
+		c.enterFirstStage(ctx)
 		return
 	}
 	c.log.Info("Logging in", "connections", c.plan.Connections)
-	go func() { c.loggedIn <- c.load.LogIn(ctx) }()
+	c.loop.Background(ctx, func() func() error {
+		err := c.load.LogIn(ctx)
+		return func() error {
+			if err == nil {
+				c.enterFirstStage(ctx)
+			}
+			return err
+		}
+	})
 }
 
 // enterFirstStage enters the warm-up, or the measurement if the plan has no warm-up.
-func (c *Client) enterFirstStage() {
+func (c *Client) enterFirstStage(ctx context.Context) {
 	if c.plan.Warmup != nil {
-		c.enterStage(sessionpb.Stage_STAGE_WARMUP, *c.plan.Warmup)
+		c.enterStage(ctx, sessionpb.Stage_STAGE_WARMUP, *c.plan.Warmup)
 	} else {
-		c.enterStage(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
+		c.enterStage(ctx, sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 	}
 }
 
 // enterStage makes a new stage the current one and distributes its connections
 // to the workers. The stage starts when the manager orders it.
-func (c *Client) enterStage(kind sessionpb.Stage, amount session.Amount) {
+func (c *Client) enterStage(ctx context.Context, kind sessionpb.Stage, amount session.Amount) {
 	s := newStage(kind, c.load, amount, c.workers)
 	c.current = s
+	c.loop.After(ctx, s.ready, func() error {
+		if c.current == s {
+			c.reportReady()
+		}
+		return nil
+	})
 	go func() {
 		for i := range c.workers {
 			select {
@@ -257,13 +204,20 @@ func (c *Client) reportReady() {
 	c.session.Ready(cpus)
 }
 
-func (c *Client) start(order pod.Start) error {
+func (c *Client) start(ctx context.Context, order pod.Start) error {
 	if c.current == nil || c.current.kind != order.Stage || c.current.ready != nil || c.current.sampled != nil {
 		return fmt.Errorf("the manager sent an unexpected order to start %s", order.Stage)
 	}
 	c.log.Info("Received start order", "stage", order.Stage.String())
-	c.current.start(c.session.Local(order.At), func(second *result.ClientSecond) {
+	s := c.current
+	s.start(c.session.Local(order.At), func(second *result.ClientSecond) {
 		c.session.SendSecond(order.Stage, second)
+	})
+	c.loop.After(ctx, s.sampled, func() error {
+		if c.current == s {
+			c.endStage(ctx)
+		}
+		return nil
 	})
 	return nil
 }
@@ -286,7 +240,7 @@ func (c *Client) endMeasurement(order pod.EndMeasurement) {
 
 // endStage collects the metrics of the stage that has ended. After the warm-up
 // it enters the measurement; after the measurement it sends the totals.
-func (c *Client) endStage() {
+func (c *Client) endStage(ctx context.Context) {
 	ended := c.current
 	ended.Stop()
 	measure := ended.recorder.Total()
@@ -295,7 +249,7 @@ func (c *Client) endStage() {
 		c.totals.Warmup = &measure.Counts
 		began, last := ended.span(c.session)
 		c.totals.WarmupMicroseconds = last - began
-		c.enterStage(sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
+		c.enterStage(ctx, sessionpb.Stage_STAGE_MEASUREMENT, c.plan.Measurement)
 		return
 	}
 	c.current, c.measured = nil, true

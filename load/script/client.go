@@ -45,9 +45,9 @@ type Client struct {
 
 	scriptDirectory, workDirectory, tlsDirectory string
 
-	events  chan func() error // functions that handleOrders calls, from background work
-	resumed chan struct{}     // closed when k6's load has begun
-	exited  chan struct{}     // closed when k6 has exited
+	loop    client.Loop
+	resumed chan struct{} // closed when k6's load has begun
+	exited  chan struct{} // closed when k6 has exited
 
 	plan    *session.Plan
 	address string
@@ -67,7 +67,7 @@ type Client struct {
 // New returns a client. The current program must act as k6 if its first argument is "k6".
 func New(s Session, log *slog.Logger) *Client {
 	return &Client{
-		session: s, log: log, program: "/proc/self/exe", events: make(chan func() error, 8),
+		session: s, log: log, program: "/proc/self/exe", loop: client.NewLoop(),
 		resumed: make(chan struct{}), exited: make(chan struct{}),
 		scriptDirectory: session.ScriptDirectory, workDirectory: session.WorkDirectory, tlsDirectory: session.TLSDirectory,
 	}
@@ -82,43 +82,7 @@ func (c *Client) UseDirectories(script, work, tls string) {
 // Run runs the session until the manager releases the client. It has already reported any error
 // that it returns to the manager, if the manager could be reached.
 func (c *Client) Run(ctx context.Context) error {
-	return client.RunSession(ctx, c.session.Run, func(ctx context.Context) error {
-		err := c.handleOrders(ctx)
-		if err == nil { // the run has ended, perhaps without the totals
-			c.cleanUp()
-			return nil
-		}
-		c.session.FailAs(session.FailureKindOf(err), err.Error())
-		c.cleanUp()
-		return err
-	})
-}
-
-// handleOrders handles the manager's orders and the outcomes of background work
-// until the manager releases the client.
-func (c *Client) handleOrders(ctx context.Context) error {
-	working, stop := context.WithCancel(ctx)
-	defer stop()
-	for {
-		var err error
-		select {
-		case order, ok := <-c.session.Orders():
-			if !ok {
-				return client.ErrSessionClosed
-			}
-			if _, released := order.(pod.Release); released {
-				return nil
-			}
-			err = c.handle(working, order)
-		case event := <-c.events:
-			err = event()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return c.loop.Run(ctx, c.session, c.handle, c.cleanUp)
 }
 
 func (c *Client) handle(ctx context.Context, order pod.Order) error {
@@ -145,18 +109,6 @@ func (c *Client) handle(ctx context.Context, order pod.Order) error {
 		}
 	}
 	return fmt.Errorf("the manager sent the order %T, which clients of a script don't handle", order)
-}
-
-// background runs work in a goroutine, and handleOrders then calls the function
-// that work returns. Only that function may change c.
-func (c *Client) background(ctx context.Context, work func() func() error) {
-	go func() {
-		event := work()
-		select {
-		case c.events <- event:
-		case <-ctx.Done():
-		}
-	}()
 }
 
 // prepare checks the script with k6's inspect command and then launches k6.
@@ -188,7 +140,7 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return fmt.Errorf("create pipes to k6: %w", err)
 	}
 	c.pipe = newPipe(to, from)
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		status, err := inspection.run()
 		return func() error {
 			switch {
@@ -226,7 +178,7 @@ func (c *Client) arguments(file string) []string {
 // launch starts k6 and reports the client ready when k6 has created its virtual
 // users and the target's probe has succeeded.
 func (c *Client) launch(ctx context.Context) {
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		received := make(chan error, 1)
 		go func() {
 			received <- c.pipe.read(func(second *result.ClientSecond) {
@@ -245,7 +197,7 @@ func (c *Client) launch(ctx context.Context) {
 			return c.k6Exited(status)
 		}
 	})
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		status, err := c.api.await(ctx, paused)
 		if err != nil {
 			return nothing // ctx is done

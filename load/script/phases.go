@@ -25,7 +25,7 @@ func (c *Client) runSetup(ctx context.Context) {
 		return
 	}
 	c.setUp = true
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		data, err := c.api.setup(ctx)
 		return func() error {
 			if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) start(ctx context.Context, at int64) error {
 	}
 	local := c.session.Local(at)
 	c.load.began = local
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		if err := c.pipe.send(c.exited, order{Begin: wall(local), Interval: liveInterval(c.plan.Script).Nanoseconds(), Merged: c.plan.Script.MergedThresholds}); err != nil {
 			return func() error { return err }
 		}
@@ -114,7 +114,7 @@ func (c *Client) stop(ctx context.Context, at int64) error {
 	}
 	c.stopped = true
 	local := c.session.Local(at)
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		select {
 		case <-c.resumed:
 		case <-ctx.Done():
@@ -149,7 +149,7 @@ func wall(t time.Time) int64 {
 
 // awaitEnd waits for the end of k6's load.
 func (c *Client) awaitEnd(ctx context.Context) {
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		status, err := c.api.await(ctx, ended)
 		if err != nil {
 			return nothing // ctx is done
@@ -200,7 +200,7 @@ func (c *Client) runTeardown(ctx context.Context) {
 		return
 	}
 	c.tornDown = true
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		err := c.api.teardown(ctx)
 		return func() error {
 			c.teardownEnded(err)

@@ -42,7 +42,7 @@ func (c *Client) mayExportSummary() bool {
 
 // summarize runs the script's handleSummary() with the given data and sends what it returned.
 func (c *Client) summarize(ctx context.Context, data []byte) {
-	c.background(ctx, func() func() error {
+	c.loop.Background(ctx, func() func() error {
 		summary, err := c.handleSummary(ctx, data)
 		if err != nil {
 			summary = &result.ScriptSummary{Error: c.clipped(err.Error())}

@@ -28,7 +28,7 @@ type Client struct {
 	// path is where programs are searched, as in the environment variable PATH.
 	path string
 
-	done    chan error // receives the outcome of what was started last
+	loop    client.Loop
 	plan    *session.Plan
 	address string
 	tool    generator
@@ -40,7 +40,7 @@ type Client struct {
 
 // New returns a client. Programs are searched in the directories of path, which are separated by colons.
 func New(s client.Session, path string, log *slog.Logger) *Client {
-	return &Client{session: s, log: log, path: path, workDirectory: session.WorkDirectory, done: make(chan error, 1)}
+	return &Client{session: s, log: log, path: path, workDirectory: session.WorkDirectory, loop: client.NewLoop()}
 }
 
 // UseDirectory makes the client write its files to another directory than a pod's. It must be called
@@ -50,41 +50,7 @@ func (c *Client) UseDirectory(work string) { c.workDirectory = work }
 // Run runs the session until the manager releases the client. It has already reported any error
 // that it returns to the manager, if the manager could be reached.
 func (c *Client) Run(ctx context.Context) error {
-	return client.RunSession(ctx, c.session.Run, func(ctx context.Context) error {
-		err := c.handleOrders(ctx)
-		if err != nil {
-			c.session.FailAs(session.FailureKindOf(err), err.Error())
-		}
-		return err
-	})
-}
-
-// handleOrders handles the manager's orders and the ends of stages until the manager releases the client.
-func (c *Client) handleOrders(ctx context.Context) error {
-	working, stop := context.WithCancel(ctx)
-	defer stop()
-	for {
-		var err error
-		select {
-		case order, ok := <-c.session.Orders():
-			if !ok {
-				return client.ErrSessionClosed
-			}
-			if _, released := order.(pod.Release); released {
-				return nil
-			}
-			err = c.handle(working, order)
-		case err = <-c.done:
-			if err == nil {
-				c.endStage()
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return c.loop.Run(ctx, c.session, c.handle, func() {})
 }
 
 func (c *Client) handle(ctx context.Context, order pod.Order) error {
@@ -141,11 +107,15 @@ func (c *Client) start(ctx context.Context, order pod.Start) error {
 	}
 	c.running = order.Stage
 	at := c.session.Local(order.At)
-	go func() {
+	c.loop.Background(ctx, func() func() error {
 		f, err := c.runTool(ctx, at, amount)
-		*into = f
-		c.done <- err
-	}()
+		return func() error {
+			if *into = f; err == nil {
+				c.endStage()
+			}
+			return err
+		}
+	})
 	return nil
 }
 
