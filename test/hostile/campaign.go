@@ -200,11 +200,11 @@ func (w *wave) problem(err error) {
 func (w *wave) besides(ctx context.Context, n *neighbor, until time.Time) {
 	var both sync.WaitGroup
 	var mu sync.Mutex
-	again := func(make func(context.Context) (time.Duration, error), waits *[]time.Duration) {
+	again := func(wait func(context.Context) (time.Duration, error), waits *[]time.Duration) {
 		for done := false; ctx.Err() == nil && (!done || time.Now().Before(until)); done = true {
-			wait, problem := make(ctx)
+			waited, problem := wait(ctx)
 			mu.Lock()
-			*waits = append(*waits, wait)
+			*waits = append(*waits, waited)
 			w.problem(problem)
 			mu.Unlock()
 			harness.Sleep(ctx, neighborPause)

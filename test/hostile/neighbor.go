@@ -36,7 +36,7 @@ type neighbor struct {
 // lane returns one of a few lanes, so that a run doesn't wait for the pods of the one before it.
 func lane(kind string, number int) string { return fmt.Sprintf("hostile-%s-%d", kind, number%4) }
 
-// target returns a small run.
+// small returns a small run.
 func (n *neighbor) small(name string) *wrapper.Run {
 	return wrapper.NewRun(n.namespace, name, harness.ServerImage).Path("/fixed/2000/100").Clients(2, "50m", "128Mi").Requests(2, neighborRequests)
 }
@@ -105,7 +105,7 @@ func (n *neighbor) round(ctx context.Context) (begun time.Duration, problem erro
 		return nil
 	})
 	if err != nil {
-		err = fmt.Errorf("Benchmark %s: %w", b.Name, err)
+		err = fmt.Errorf("round of Benchmark %s: %w", b.Name, err)
 	}
 	return time.Since(began), err
 }
