@@ -12,7 +12,7 @@ type LevelChange struct {
 	// +required
 	Cell string `json:"cell,omitempty"`
 
-	// metric is the metric, one of the gate's.
+	// metric is one of the gate's metrics.
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`
 

@@ -56,7 +56,7 @@ const OrderRandomizedBlocks RunOrder = "RandomizedBlocks"
 
 // Precision is the width of an interval.
 type Precision struct {
-	// metric is the metric that is estimated: of each cell, or, if it is one of the comparison's
+	// metric names what is estimated: the median of each cell or, for one of the comparison's
 	// metrics, its difference from the baseline.
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`

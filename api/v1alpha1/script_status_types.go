@@ -3,7 +3,7 @@ package v1alpha1
 // AbortStatus is the threshold of a script with abortOnFail that ended the load: the metrics of all clients together
 // crossed it.
 type AbortStatus struct {
-	// metric is the metric with its tags, such as "http_req_duration{name:cart}".
+	// metric has its tags, such as "http_req_duration{name:cart}".
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +required
