@@ -63,7 +63,7 @@ func NewForProcess() *Account {
 	return New(limit / 5 * 2)
 }
 
-// ErrFull is what an error of Hold wraps. If Wait is true for the error, something smaller may make room: try again later.
+// ErrFull is what an error of Hold wraps.
 var ErrFull = errors.New("the manager has no memory left")
 
 // FullError says for users why bytes can't be held.
@@ -86,7 +86,7 @@ func (e *FullError) Error() string {
 // Unwrap returns ErrFull.
 func (e *FullError) Unwrap() error { return ErrFull }
 
-// Hold sets how many bytes an owner holds of a kind. The error is a *FullError, and then nothing has changed. Fewer bytes
+// Hold sets how many bytes, from 0 on, an owner holds of a kind. The error is a *FullError, and then nothing has changed. Fewer bytes
 // than before are always accepted.
 func (a *Account) Hold(o Owner, kind Kind, bytes int64) error {
 	a.mu.Lock()
@@ -154,7 +154,7 @@ func (a *Account) Take(o Owner, kind Kind, bytes int64) (release func(), err err
 	}), nil
 }
 
-// Free gives back all that an owner holds.
+// Free gives back all that an owner holds, of every kind and whoever accounts for it.
 func (a *Account) Free(o Owner) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
