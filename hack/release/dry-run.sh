@@ -61,7 +61,7 @@ for image in assay assay-load; do
   done
   for platform in $IMAGE_PLATFORMS; do
     case $image in
-    assay) programs assay "$platform" manager agent ui ;;
+    assay) programs assay "$platform" manager agent ;;
     assay-load) programs assay-load "$platform" assay-load assay-k6 ;;
     esac
   done
