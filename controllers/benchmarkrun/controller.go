@@ -172,6 +172,9 @@ func (r *Reconciler) wake(ctx context.Context, left types.NamespacedName) {
 	select {
 	case r.freed <- event.TypedGenericEvent[types.NamespacedName]{Object: left}:
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // of this reconciliation: the next run must not wait for another event
+			go r.wake(context.WithoutCancel(ctx), left)
+		}
 	}
 }
 

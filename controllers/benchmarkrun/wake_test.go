@@ -135,3 +135,16 @@ func eventually(t *testing.T, is func(context.Context) bool) {
 		t.Fatal(err)
 	}
 }
+
+// TestWakeOutlastsItsReconciliation checks that the next run of a lane is reconciled though the time of the reconciliation that
+// freed the lane was over.
+func TestWakeOutlastsItsReconciliation(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	r := &Reconciler{freed: make(chan event.TypedGenericEvent[types.NamespacedName])}
+	left := types.NamespacedName{Namespace: "ns", Name: "lane"}
+	r.wake(ctx, left)
+	if got := <-r.freed; got.Object != left {
+		t.Errorf("%v was freed", got.Object)
+	}
+}

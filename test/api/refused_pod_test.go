@@ -219,7 +219,7 @@ func TestBadForwardsAreRefused(t *testing.T) {
 		r := refusal{patch: `spec: {target: {server: {tomcat: null, ` + server + `: {forward: [{pathPrefix: /a, backend: a}]}}}}`,
 			want: []string{"spec.target.server." + server + ".forward", "must name members of target.backends"}}
 		t.Run(server+": without backends", func(t *testing.T) { r.check(t, minimal, namespace) })
-		why := map[string][]string{"httpd": {"spec.target", "forward by AJP needs tomcat.ajp"}, "nginx": {"spec.target.server.nginx.forward", "nginx doesn't speak AJP"}}[server]
+		why := map[string][]string{"httpd": {"spec.target", "AJP forward needs tomcat.ajp"}, "nginx": {"spec.target.server.nginx.forward", "nginx doesn't speak AJP"}}[server]
 		for _, backend := range []string{generic, `image: a, server: {tomcat: {}}`} {
 			r := refusal{patch: `spec: {target: {server: {tomcat: null, ` + server + `: {forward: [{pathPrefix: /a, backend: app, protocol: AJP}]}}, backends: [{name: app, ` + backend + `}]}}`,
 				want: why}
