@@ -82,8 +82,8 @@ func TestIdentify(t *testing.T) {
 		pod  *corev1.Pod
 		want manager.Identity
 	}{
-		"target": {&target, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_AGENT, Pod: "run-target", PodUID: string(target.UID), Node: "node"}},
-		"client": {client1, manager.Identity{Run: uid, Role: sessionpb.Role_ROLE_CLIENT, Index: 1, Pod: client1.Name, PodUID: string(client1.UID)}},
+		"target": {&target, manager.Identity{Run: uid, Namespace: target.Namespace, Role: sessionpb.Role_ROLE_AGENT, Pod: "run-target", PodUID: string(target.UID), Node: "node"}},
+		"client": {client1, manager.Identity{Run: uid, Namespace: target.Namespace, Role: sessionpb.Role_ROLE_CLIENT, Index: 1, Pod: client1.Name, PodUID: string(client1.UID)}},
 	} {
 		got, err := identifier.Identify(t.Context(), token(t, b.run.Namespace, session.Audience, test.pod))
 		if err != nil {
