@@ -142,7 +142,7 @@ type Progress struct {
 	// +optional
 	Errors *int64 `json:"errors,omitempty"`
 
-	// requestsPerSecond is the rate of the last whole seconds, over all clients.
+	// requestsPerSecond is the rate of the last full seconds, over all clients.
 	// +optional
 	RequestsPerSecond Rate `json:"requestsPerSecond,omitempty"`
 
@@ -150,13 +150,13 @@ type Progress struct {
 	// +optional
 	RemainingSeconds *int64 `json:"remainingSeconds,omitempty"`
 
-	// window has the figures of the last seconds of the measurement, while that lasts. It is written every
+	// window has the metrics of the last seconds of the measurement, while that lasts. It is written every
 	// few seconds, and begins where the one before it ended.
 	// +optional
 	Window *ProgressWindow `json:"window,omitempty"`
 }
 
-// ProgressWindow has the figures of whole seconds of a measurement that all clients have sent.
+// ProgressWindow has the metrics of full seconds of a measurement that all clients have sent.
 type ProgressWindow struct {
 	// second is the first second of the window since the start of the measurement.
 	// +optional

@@ -24,7 +24,7 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;create;delete
 
-// conclude ends the round under way: it stores all its figures, and then has the status say what they mean. The
+// conclude ends the round under way: it stores all its metrics, and then has the status say what they mean. The
 // same runs give the same artifact, so that a manager that is killed in between finds its own.
 func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *plan.Planner, runs []benchmark.Run, end *verdict.End, now time.Time) error {
 	round := b.Status.Round

@@ -1,4 +1,4 @@
-// Package benchmark reconciles Benchmarks: it makes the BenchmarkRuns of a round, reads their figures, and
+// Package benchmark reconciles Benchmarks: it makes the BenchmarkRuns of a round, reads their metrics, and
 // writes what package benchmark in internal concludes from them.
 package benchmark
 
@@ -55,7 +55,7 @@ type round struct {
 	own     map[types.UID]bool
 	// forged holds the outcomes of runs that aren't like the planned ones, and nil for others.
 	forged map[types.UID]*verdict.End
-	// runs holds the finished runs whose figures were read.
+	// runs holds the finished runs whose metrics were read.
 	runs     map[types.UID]benchmark.Run
 	selected selectedRuns
 	// stored holds the runs of a stored baseline by the names of cells; nil if they weren't read.

@@ -38,7 +38,7 @@ func isFinished(run *v1alpha1.BenchmarkRun) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// observe returns the runs of the round under way. The figures of each are read once. If a run has the name of one that
+// observe returns the runs of the round under way. The metrics of each are read once. If a run has the name of one that
 // the round plans, but isn't it, the outcome is not nil. The error is errPart if some were not read yet.
 func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner) ([]benchmark.Run, *verdict.End, error) {
 	var list v1alpha1.BenchmarkRunList
@@ -90,7 +90,7 @@ func (r *Reconciler) observeRun(ctx context.Context, b *v1alpha1.Benchmark, know
 	if end, err := r.verify(ctx, b, known, p, run, key); end != nil || err != nil || !finished {
 		return state, end, err
 	}
-	state, err := r.figures(ctx, b, run, key)
+	state, err := r.metrics(ctx, b, run, key)
 	if err == nil {
 		known.runs[run.UID] = state
 	}
@@ -128,8 +128,8 @@ func (r *Reconciler) countForeign(ctx context.Context, b *v1alpha1.Benchmark, en
 	return nil
 }
 
-// figures returns what a finished run says.
-func (r *Reconciler) figures(ctx context.Context, b *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (benchmark.Run, error) {
+// metrics returns what a finished run says.
+func (r *Reconciler) metrics(ctx context.Context, b *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (benchmark.Run, error) {
 	read := benchmark.Run{RunKey: key, Name: run.Name, Started: run.CreationTimestamp.UTC(), Ended: run.Status.CompletionTime.UTC()}
 	if capacity := b.Spec.Capacity; key.Trial && capacity != nil {
 		var err error

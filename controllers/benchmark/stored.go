@@ -120,7 +120,7 @@ func (r *Reconciler) selectRuns(ctx context.Context, b *v1alpha1.Benchmark, sele
 		err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: known.found[known.next].Name}, run)
 		if err == nil && isFinished(run) {
 			var read benchmark.Run
-			if read, err = r.figures(ctx, b, run, benchmark.RunKey{}); read.Valid {
+			if read, err = r.metrics(ctx, b, run, benchmark.RunKey{}); read.Valid {
 				known.read = append(known.read, read)
 			}
 		}

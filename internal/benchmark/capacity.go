@@ -16,7 +16,7 @@ type Capacity struct {
 	// Trials is the number of valid trials.
 	Trials int `json:"trials"`
 	// AchievedPerSecond is the rate over all clients at Sustained: the median of the trials that passed. The
-	// figures below are medians of the same trials; 0 if they are unknown.
+	// metrics below are medians of the same trials; 0 if they are unknown.
 	AchievedPerSecond float64 `json:"achievedPerSecond,omitempty"`
 	// RequestsPerDay is that rate over 24 hours.
 	RequestsPerDay float64 `json:"requestsPerDay,omitempty"`

@@ -29,7 +29,7 @@ type Estimate struct {
 	// Low and High are the ends of the confidence interval; nil where the runs don't bound it.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
-	// Runs is the number of runs that have the figure.
+	// Runs is the number of runs that have the metric.
 	Runs int `json:"runs"`
 }
 

@@ -22,7 +22,7 @@ var MetricNames = func() (names []v1alpha1.BenchmarkMetric) {
 
 func RoleOf(m *v1alpha1.ComparedMetric) v1alpha1.MetricRole { return cmp.Or(m.Role, v1alpha1.RoleGate) }
 
-// HigherIsBetter reports whether a higher figure of a metric is an improvement, unless the spec says otherwise.
+// HigherIsBetter reports whether a higher value of a metric is an improvement, unless the spec says otherwise.
 func HigherIsBetter(metric v1alpha1.BenchmarkMetric) bool {
 	switch metric {
 	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), v1alpha1.MetricBytesPerSecond, v1alpha1.MetricPagesPerSecond, v1alpha1.MetricRoundsPer10Seconds:
@@ -31,7 +31,7 @@ func HigherIsBetter(metric v1alpha1.BenchmarkMetric) bool {
 	return IsBreakingPoint(metric)
 }
 
-// IsBreakingPoint reports whether a metric is a breaking point. A run without such a figure has it above its load.
+// IsBreakingPoint reports whether a metric is a breaking point. A run without such a metric has it above its load.
 func IsBreakingPoint(metric v1alpha1.BenchmarkMetric) bool {
 	return result.BreakingMetrics[string(metric)] != nil
 }

@@ -69,7 +69,7 @@ type Round struct {
 	Cells []cells.Cell `json:"cells"`
 	// Runs are all runs of the round, trials and invalid ones included.
 	Runs []Run `json:"runs"`
-	// Omitted has the metrics whose figures are missing in Runs, because they didn't fit.
+	// Omitted has the metrics that are missing in Runs, because they didn't fit.
 	Omitted []v1alpha1.BenchmarkMetric `json:"omitted,omitempty"`
 	// LevelsOmitted reports whether Levels are missing, because they didn't fit.
 	LevelsOmitted bool `json:"levelsOmitted,omitempty"`
@@ -88,9 +88,9 @@ type Round struct {
 }
 
 // Encode returns the round as it is stored, in at most limit bytes: gzip-compressed JSON. The same round always
-// gives the same bytes. In a round that doesn't fit, runs only keep the figures that the comparison and
+// gives the same bytes. In a round that doesn't fit, runs only keep the metrics that the comparison and
 // repetitions.until name; if it still doesn't fit, only those of the gate; then it has no trend, and at last no
-// levels. The estimates of all figures are kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
+// levels. The estimates of all metrics are kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
 func (r *Round) Encode(limit int) ([]byte, error) {
 	for i, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.Gated, r.Gated, r.Gated} {
 		kept := *r
@@ -118,25 +118,25 @@ func (r *Round) Encode(limit int) ([]byte, error) {
 	return nil, fmt.Errorf("encode round of %d runs in %d bytes: %w", len(r.Runs), limit, artifact.ErrTooLarge)
 }
 
-// omit omits figures of runs, and says which.
+// omit omits metrics of runs, and says which.
 func (r *Round) omit(keep func(v1alpha1.BenchmarkMetric) bool) {
 	omitted := map[v1alpha1.BenchmarkMetric]bool{}
 	r.Runs = slices.Clone(r.Runs)
 	for i := range r.Runs {
-		figures := maps.Clone(r.Runs[i].Figures)
-		maps.DeleteFunc(figures, func(m v1alpha1.BenchmarkMetric, _ float64) bool {
+		metrics := maps.Clone(r.Runs[i].Metrics)
+		maps.DeleteFunc(metrics, func(m v1alpha1.BenchmarkMetric, _ float64) bool {
 			if keep(m) {
 				return false
 			}
 			omitted[m] = true
 			return true
 		})
-		r.Runs[i].Figures = figures
+		r.Runs[i].Metrics = metrics
 	}
 	r.Omitted = slices.Sorted(maps.Keys(omitted))
 }
 
-// named reports whether a figure is compared, or decides when to stop.
+// named reports whether a metric is compared, or decides when to stop.
 func (r *Round) named(metric v1alpha1.BenchmarkMetric) bool {
 	if p := r.Spec.Repetitions; p != nil && p.Until != nil && p.Until.Metric == metric {
 		return true
@@ -276,7 +276,7 @@ func (r *Round) PeakLevels(a, b int) (ofA, ofB *LevelEstimate) {
 	return ofA, ofB
 }
 
-// Values returns a figure of a cell in each whole block of the round: NaN where the run doesn't have it.
+// Values returns the values of a metric of a cell in each whole block of the round: NaN where the run doesn't have it.
 func (r *Round) Values(cell int, metric v1alpha1.BenchmarkMetric) []float64 {
 	values := make([]float64, r.Blocks)
 	for i := range values {
@@ -284,7 +284,7 @@ func (r *Round) Values(cell int, metric v1alpha1.BenchmarkMetric) []float64 {
 	}
 	for i := range r.Runs {
 		if run := &r.Runs[i]; run.counts() && run.Cell == cell && run.Number >= 0 && run.Number < r.Blocks {
-			values[run.Number] = run.Figure(metric)
+			values[run.Number] = run.Metric(metric)
 		}
 	}
 	return values

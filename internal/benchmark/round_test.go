@@ -52,7 +52,7 @@ func TestArtifact(t *testing.T) {
 	}
 
 	stored := got.Stored()
-	if len(stored) != 2 || len(stored["a=x"]) != 10 || len(stored["a=y"]) != 10 || stored["a=y"][0].Figures["RequestsPerSecond"] != benchtest.Example[1][0] {
+	if len(stored) != 2 || len(stored["a=x"]) != 10 || len(stored["a=y"]) != 10 || stored["a=y"][0].Metrics["RequestsPerSecond"] != benchtest.Example[1][0] {
 		t.Errorf("stored %v", stored)
 	}
 }
@@ -80,7 +80,7 @@ func TestArtifactFits(t *testing.T) {
 	}
 	t.Logf("256 cells with 20 blocks take %d bytes", len(data))
 
-	// Where there is no room for all, the figures that decide are kept.
+	// Where there is no room for all, the metrics that decide are kept.
 	for _, c := range []struct {
 		limit int
 		kept  []v1alpha1.BenchmarkMetric
@@ -102,14 +102,14 @@ func TestArtifactFits(t *testing.T) {
 		for i := range decoded.Runs {
 			want := map[v1alpha1.BenchmarkMetric]float64{}
 			for _, m := range c.kept {
-				want[m] = r.Runs[i].Figures[m]
+				want[m] = r.Runs[i].Metrics[m]
 			}
-			if diff := cmp.Diff(want, decoded.Runs[i].Figures); diff != "" {
+			if diff := cmp.Diff(want, decoded.Runs[i].Metrics); diff != "" {
 				t.Fatalf("run %d: (-want +got)\n%s", i, diff)
 			}
 		}
 	}
-	if len(r.Runs[0].Figures) != len(benchtest.RequestMetrics) || r.Omitted != nil {
+	if len(r.Runs[0].Metrics) != len(benchtest.RequestMetrics) || r.Omitted != nil {
 		t.Error("the round changed")
 	}
 	if _, err := r.Encode(10_000); !errors.Is(err, artifact.ErrTooLarge) {

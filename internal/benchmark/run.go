@@ -17,28 +17,28 @@ import (
 // MaxLevels is the largest number of levels of a load.
 const MaxLevels = 20
 
-// RunLevel holds a run's figures of one level of its load.
+// RunLevel holds a run's metrics of one level of its load.
 type RunLevel struct {
 	// Load is the number of connections, or the arrival rate per second if PerSecond is set, or the
 	// number of users if Users is set, over all clients.
 	Load             int64
 	PerSecond, Users bool
-	// Figures are by the positions of result.LevelMetrics, in their units, and negative where the level has none. They
-	// are small, because the manager holds those of all runs of a round. A float32 has the 7 digits that Run.Figures
+	// Metrics are by the positions of result.LevelMetrics, in their units, and negative where the level has none. They
+	// are small, because the manager holds those of all runs of a round. A float32 has the 7 digits that Run.Metrics
 	// have.
-	Figures []float32
+	Metrics []float32
 }
 
-// levelsOf returns the figures of a result's levels.
+// levelsOf returns the metrics of a result's levels.
 func levelsOf(r *result.Result) []RunLevel {
 	var levels []RunLevel
 	for i := range r.Levels[:min(len(r.Levels), MaxLevels)] {
 		l := &r.Levels[i]
-		level := RunLevel{Load: l.Load(), PerSecond: l.TargetRatePerSecond > 0, Users: r.Run.UserConnections > 0, Figures: make([]float32, len(result.LevelMetrics))}
+		level := RunLevel{Load: l.Load(), PerSecond: l.TargetRatePerSecond > 0, Users: r.Run.UserConnections > 0, Metrics: make([]float32, len(result.LevelMetrics))}
 		for n, m := range result.LevelMetrics {
-			level.Figures[n] = -1
+			level.Metrics[n] = -1
 			if value, exists := m.Of(r, l); exists && value >= 0 && value <= math.MaxFloat32 {
-				level.Figures[n] = float32(value)
+				level.Metrics[n] = float32(value)
 			}
 		}
 		levels = append(levels, level)
@@ -49,7 +49,7 @@ func levelsOf(r *result.Result) []RunLevel {
 // counts reports whether a run is a valid one of a block.
 func (r *Run) counts() bool { return !r.Trial && r.Valid && !r.Ended.IsZero() }
 
-// Run holds the figures and the state of a round's run.
+// Run holds the metrics and the state of a round's run.
 type Run struct {
 	RunKey
 	// Name is the BenchmarkRun's name.
@@ -57,15 +57,15 @@ type Run struct {
 	// Started is the time of its creation, Ended that of its end: zero while it is under way.
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
-	// Valid reports whether its figures count: of a trial, whether it says if the load was sustained.
+	// Valid reports whether its metrics count: of a trial, whether it says if the load was sustained.
 	Valid bool `json:"valid,omitempty"`
 	// Message says why a run isn't valid, or why a trial failed; empty otherwise.
 	Message string `json:"message,omitempty"`
 	// Warnings are the reasons of the findings that warn, such as NetworkLimited: the run is valid with a reservation.
 	Warnings []string `json:"warnings,omitempty"`
-	// Figures are those that the run has.
-	Figures map[v1alpha1.BenchmarkMetric]float64 `json:"figures,omitempty"`
-	// Levels are the figures of the load's levels. A stored round has their medians only.
+	// Metrics are those that the run has.
+	Metrics map[v1alpha1.BenchmarkMetric]float64 `json:"metrics,omitempty"`
+	// Levels are the metrics of the load's levels. A stored round has their medians only.
 	Levels []RunLevel `json:"-"`
 	// Conditions must be the same for runs to be compared.
 	Conditions Conditions `json:"conditions,omitzero"`
@@ -94,7 +94,7 @@ const (
 	OutcomeSaturated Outcome = "Saturated"
 )
 
-// Conditions must be the same in runs whose figures are compared. Empty ones are unknown, which
+// Conditions must be the same in runs whose metrics are compared. Empty ones are unknown, which
 // equals unknown.
 type Conditions struct {
 	// NodeType is the type of the target's node, such as its label node.kubernetes.io/instance-type.
@@ -109,17 +109,17 @@ type Conditions struct {
 	Placement string `json:"placement,omitempty"`
 }
 
-// FiguresOf returns the figures of a result, in the units of result.Metrics. Those that it doesn't have
+// MetricsOf returns the metrics of a result, in the units of result.Metrics. Those that it doesn't have
 // are omitted. Others are rounded to 7 significant digits, so that a round's artifact has room for all, and
-// has exactly the figures by which the round was decided.
-func FiguresOf(r *result.Result) map[v1alpha1.BenchmarkMetric]float64 {
-	figures := make(map[v1alpha1.BenchmarkMetric]float64, len(result.Metrics))
+// has exactly the metrics by which the round was decided.
+func MetricsOf(r *result.Result) map[v1alpha1.BenchmarkMetric]float64 {
+	metrics := make(map[v1alpha1.BenchmarkMetric]float64, len(result.Metrics))
 	for name, of := range result.Metrics {
 		if value, exists := of(r); exists && value >= 0 && !math.IsInf(value, 0) {
-			figures[v1alpha1.BenchmarkMetric(name)] = Rounded(value)
+			metrics[v1alpha1.BenchmarkMetric(name)] = Rounded(value)
 		}
 	}
-	return figures
+	return metrics
 }
 
 func Rounded(value float64) float64 {
@@ -170,10 +170,10 @@ func placementOf(r *result.Result) string {
 // achievedShare is the share of the target rate that a trial must achieve to pass.
 const achievedShare = 0.99
 
-// Complete sets what the result of a finished run says: figures, conditions, validity, the outcome of a
+// Complete sets what the result of a finished run says: metrics, conditions, validity, the outcome of a
 // trial. nodeType is the type of the target's node.
 func (r *Run) Complete(res *result.Result, nodeType string) {
-	r.Figures, r.Levels, r.Conditions = FiguresOf(res), levelsOf(res), ConditionsOf(res, nodeType)
+	r.Metrics, r.Levels, r.Conditions = MetricsOf(res), levelsOf(res), ConditionsOf(res, nodeType)
 	if res.Run.Load == result.LoadClosed {
 		r.Connections = cmp.Or(res.Run.AllConnections, res.Run.Connections*int64(len(res.Clients)))
 	}
@@ -247,9 +247,9 @@ func (r *Run) Fail(reason, message string) {
 	}
 }
 
-// Figure returns a figure of the run, or NaN if it has none.
-func (r *Run) Figure(metric v1alpha1.BenchmarkMetric) float64 {
-	if v, ok := r.Figures[metric]; ok && v >= 0 && !math.IsInf(v, 0) {
+// Metric returns the value of a metric of the run, or NaN if it has none.
+func (r *Run) Metric(metric v1alpha1.BenchmarkMetric) float64 {
+	if v, ok := r.Metrics[metric]; ok && v >= 0 && !math.IsInf(v, 0) {
 		return v
 	}
 	return math.NaN()

@@ -34,7 +34,7 @@ func measured(rate int64) *result.Result {
 	return r
 }
 
-// Every metric that the API knows is a figure, and the other way around.
+// Every metric that the API knows is one of the result, and the other way around.
 func TestFiguresAreThoseOfTheAPI(t *testing.T) {
 	data, err := os.ReadFile("../../config/crd/bases/assay.dev_benchmarks.yaml")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestFiguresAreThoseOfTheAPI(t *testing.T) {
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(result.Metrics))); diff != "" {
-		t.Errorf("(-API +figures)\n%s", diff)
+		t.Errorf("(-API +metrics)\n%s", diff)
 	}
 	whole := measured(100)
 	for _, kinds := range result.BreakingMetrics {
@@ -64,9 +64,9 @@ func TestFiguresAreThoseOfTheAPI(t *testing.T) {
 	}
 	whole.Merged.Pages, whole.Merged.Rounds = 20, 10
 	whole.Merged.Latencies.Of(result.Page).Record(5000)
-	figures := benchmark.FiguresOf(whole)
+	metrics := benchmark.MetricsOf(whole)
 	for _, name := range want {
-		if _, ok := figures[v1alpha1.BenchmarkMetric(name)]; !ok {
+		if _, ok := metrics[v1alpha1.BenchmarkMetric(name)]; !ok {
 			t.Errorf("a whole result has no %s", name)
 		}
 	}
@@ -157,8 +157,8 @@ func TestComplete(t *testing.T) {
 			if run.Conditions != want {
 				t.Errorf("conditions %+v", run.Conditions)
 			}
-			if run.Figures["RequestsPerSecond"] != 1000 || trial.Figures["TargetCPUPerRequest"] != 5 {
-				t.Errorf("figures %v, %v", run.Figures, trial.Figures)
+			if run.Metrics["RequestsPerSecond"] != 1000 || trial.Metrics["TargetCPUPerRequest"] != 5 {
+				t.Errorf("metrics %v, %v", run.Metrics, trial.Metrics)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ func roundOf(t *testing.T, b *v1alpha1.Benchmark, factor float64) *benchmark.Rou
 		if run.Cell == 1 {
 			latency *= factor
 		}
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": latency, "RequestsPerSecond": 1e7 / latency}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": latency, "RequestsPerSecond": 1e7 / latency}
 		r.Runs = append(r.Runs, run)
 	}
 }

@@ -1,7 +1,7 @@
-// Package steady decides whether a target is warmed up: whether its figures have settled. It is
+// Package steady decides whether a target is warmed up: whether its metrics have settled. It is
 // pure, and the same in a run and without a cluster.
 //
-// The figures of the last few windows of time must be close together, as Georges, Buytaert and
+// The metrics of the last few windows of time must be close together, as Georges, Buytaert and
 // Eeckhout require of the iterations of a Java benchmark ("Statistically Rigorous Java Performance
 // Evaluation", OOPSLA 2007, section 3.3: the coefficient of variation of the last k below a
 // threshold). Here the range divided by the mean is bounded, which for k windows is at least
@@ -50,7 +50,7 @@ func (c Criterion) Judge(windows []result.WarmupWindow) *result.Steadiness {
 	return s
 }
 
-// Describe returns the figures of the windows that were compared, and their spreads with the
+// Describe returns the metrics of the windows that were compared, and their spreads with the
 // bounds: "requests/s of the last 3 windows of 5s: 812.2, 903.4, 1001.0 (spread 20.8%, bound 5%);
 // p99 in ms: 3.1, 2.9, 2.8 (spread 10.2%, bound 25%)".
 func Describe(s *result.Steadiness) string {

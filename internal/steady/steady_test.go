@@ -12,10 +12,10 @@ import (
 
 // windows returns adjacent windows of 5s with the given successful requests and 99th
 // percentiles, in turn.
-func windows(figures ...int64) []result.WarmupWindow {
+func windows(metrics ...int64) []result.WarmupWindow {
 	var all []result.WarmupWindow
-	for i := 0; i < len(figures); i += 2 {
-		all = append(all, result.WarmupWindow{Second: int64(i/2) * 5, Seconds: 5, Succeeded: figures[i], P99: figures[i+1]})
+	for i := 0; i < len(metrics); i += 2 {
+		all = append(all, result.WarmupWindow{Second: int64(i/2) * 5, Seconds: 5, Succeeded: metrics[i], P99: metrics[i+1]})
 	}
 	return all
 }
@@ -65,11 +65,11 @@ func TestJudge(t *testing.T) {
 // TestStricterThanTheCoefficientOfVariation checks that the criterion is stricter than
 // one of the coefficient of variation, as the package comment states.
 func TestStricterThanTheCoefficientOfVariation(t *testing.T) {
-	for _, figures := range [][]int64{
+	for _, metrics := range [][]int64{
 		{1000, 0, 1010, 0}, {1000, 0, 1000, 0, 1050, 0}, {900, 0, 1000, 0, 1000, 0, 1100, 0}, {1, 0, 1, 0, 2, 0, 2, 0},
 		{5, 0, 6, 0, 7, 0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0},
 	} {
-		s := &result.Steadiness{Windows: windows(figures...)}
+		s := &result.Steadiness{Windows: windows(metrics...)}
 		var sum, squares float64
 		k := float64(len(s.Windows))
 		for _, w := range s.Windows {
@@ -80,7 +80,7 @@ func TestStricterThanTheCoefficientOfVariation(t *testing.T) {
 		}
 		variation := 100 * math.Sqrt(squares/(k-1)) / (sum / k)
 		if least := 2 * math.Sqrt((k-1)/k) * variation; s.ThroughputSpread() < least*(1-1e-9) {
-			t.Errorf("%v: a spread of %v %%, a coefficient of variation of %v %%", figures, s.ThroughputSpread(), variation)
+			t.Errorf("%v: a spread of %v %%, a coefficient of variation of %v %%", metrics, s.ThroughputSpread(), variation)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func incomplete(round *benchmark.Round, cells, blocks int) []string {
 	return problems
 }
 
-// recomputed returns an error unless the recorded figures of a round's runs give its verdict, its message and its
+// recomputed returns an error unless the recorded metrics of a round's runs give its verdict, its message and its
 // effects.
 func recomputed(round *benchmark.Round) error {
 	cells, err := cells.Of(&round.Spec)
@@ -60,7 +60,7 @@ func recomputed(round *benchmark.Round) error {
 	planner := &plan.Planner{Design: inference.Design{Spec: &round.Spec, Cells: cells}, Benchmark: round.Benchmark, Number: round.Number, Seed: round.Seed}
 	end := planner.Next(round.Runs).End
 	if end == nil {
-		return fmt.Errorf("by its recorded figures the round has not ended, recorded is %s", round.Verdict)
+		return fmt.Errorf("by its recorded metrics the round has not ended, recorded is %s", round.Verdict)
 	}
 	want, err := json.Marshal(end.Evaluation)
 	if err != nil {
@@ -71,7 +71,7 @@ func recomputed(round *benchmark.Round) error {
 		return err
 	}
 	if end.Verdict != round.Verdict || end.Reason != round.Reason || end.Message != round.Message || string(got) != string(want) {
-		return fmt.Errorf("by its recorded figures the round is %s: %s %s %s, recorded is %s: %s %s %s",
+		return fmt.Errorf("by its recorded metrics the round is %s: %s %s %s, recorded is %s: %s %s %s",
 			end.Verdict, end.Reason, end.Message, want, round.Verdict, round.Reason, round.Message, got)
 	}
 	return nil

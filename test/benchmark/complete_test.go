@@ -16,9 +16,9 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark/plan"
 )
 
-// made makes a round of a Benchmark as its planner says, of runs whose figures a function gives, and returns it as
+// made makes a round of a Benchmark as its planner says, of runs whose metrics a function gives, and returns it as
 // it is stored.
-func made(t *testing.T, b *v1alpha1.Benchmark, figures func(cell int) map[v1alpha1.BenchmarkMetric]float64) *benchmark.Round {
+func made(t *testing.T, b *v1alpha1.Benchmark, metrics func(cell int) map[v1alpha1.BenchmarkMetric]float64) *benchmark.Round {
 	t.Helper()
 	cells, err := cells.Of(&b.Spec)
 	if err != nil {
@@ -34,7 +34,7 @@ func made(t *testing.T, b *v1alpha1.Benchmark, figures func(cell int) map[v1alph
 			break
 		}
 		round.Runs = append(round.Runs, benchmark.Run{
-			RunKey: step.Create.RunKey, Name: step.Create.Name, Started: at, Ended: at.Add(time.Second), Valid: true, Figures: figures(step.Create.Cell),
+			RunKey: step.Create.RunKey, Name: step.Create.Name, Started: at, Ended: at.Add(time.Second), Valid: true, Metrics: metrics(step.Create.Cell),
 		})
 		at = at.Add(2 * time.Second)
 	}
@@ -124,7 +124,7 @@ func TestARunThatWasMadeAgain(t *testing.T) {
 
 func TestAVerdictThatIsNotThatOfTheFigures(t *testing.T) {
 	for name, change := range map[string]func(*benchmark.Round){
-		"figure":  func(r *benchmark.Round) { r.Runs[3].Figures[meanLatency] *= 1.5 },
+		"metric":  func(r *benchmark.Round) { r.Runs[3].Metrics[meanLatency] *= 1.5 },
 		"verdict": func(r *benchmark.Round) { r.Verdict = v1alpha1.BenchmarkPassed },
 		"effect":  func(r *benchmark.Round) { *r.Effects[0].HighPercent++ },
 		"message": func(r *benchmark.Round) { r.Message = "" },

@@ -72,7 +72,7 @@ func showKilled(ctx context.Context, s *stage) error {
 	}
 	s.check("runs", measured, fmt.Sprintf("%d, each once", 2*killedBlocks), len(problems) == 0)
 
-	verdict, same := "as the recorded figures give it", recomputed(round)
+	verdict, same := "as the recorded metrics give it", recomputed(round)
 	if same != nil {
 		verdict = same.Error()
 	}

@@ -23,7 +23,7 @@ measured with its bound.
 
 Examples:
   make test-benchmark ARGS='-list'                        the sections
-  make test-benchmark ARGS='-noise FILE'                  all of them, with the figures of identical runs in FILE
+  make test-benchmark ARGS='-noise FILE'                  all of them, with the metrics of identical runs in FILE
   make test-benchmark ARGS='-only slower,capacity'        two of them
   make test-benchmark ARGS='-only killed -seed 7'         the manager is killed at the times of seed 7
 
@@ -61,7 +61,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "Rounds of identical and slower, and capacity searches.")
 	flag.IntVar(&o.kills, "kills", 20, "Number of times that killed kills the manager.")
 	flag.Uint64Var(&o.seed, "seed", 1, "Seed of the times at which the manager is killed.")
-	flag.StringVar(&o.noise, "noise", "", "File for the figures of the runs of identical, as internal/statistics/testdata/noise.json has them.")
+	flag.StringVar(&o.noise, "noise", "", "File for the metrics of the runs of identical, as internal/statistics/testdata/noise.json has them.")
 	flag.BoolVar(&o.list, "list", false, "List the sections and exit.")
 	(&harness.Program{Name: "benchmark", Help: help, Run: func(ctx context.Context, _ []string) error { return run(ctx, &o) }}).Main()
 }

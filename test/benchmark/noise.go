@@ -31,7 +31,7 @@ func encodeNoise(runs []benchmark.Run, metrics []v1alpha1.BenchmarkMetric) ([]by
 	for i := range runs {
 		figures := map[v1alpha1.BenchmarkMetric]float64{}
 		for _, metric := range metrics {
-			value := runs[i].Figures[metric]
+			value := runs[i].Metrics[metric]
 			if value <= 0 {
 				return nil, fmt.Errorf("%s has no %s", runs[i].Name, metric)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/validity"
 )
 
-// reversedRound is a round by a starved client, whose figures would say that the slower server is the better one. valid
+// reversedRound is a round by a starved client, whose metrics would say that the slower server is the better one. valid
 // reports whether its runs count.
 func reversedRound(t *testing.T, valid bool) *benchmark.Round {
 	t.Helper()

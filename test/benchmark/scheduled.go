@@ -19,7 +19,7 @@ const (
 	scheduledSeconds = 60
 	scheduledLimit   = 2 * time.Minute
 	// maxUntilRound bounds the time from a time of the schedule to the begin of its round. Times in the status
-	// are whole seconds.
+	// are full seconds.
 	maxUntilRound = 5 * time.Second
 	// heldFor is the time after a time of the schedule in which a suspended Benchmark must not begin a round.
 	heldFor = 2 * maxUntilRound

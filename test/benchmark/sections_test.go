@@ -112,11 +112,11 @@ func TestNeverDiffers(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 0))
 	for _, slower := range []float64{0.7, 1, 1.3} {
 		round := made(t, identicalBenchmark(testStage("identical")), func(cell int) map[v1alpha1.BenchmarkMetric]float64 {
-			figures := map[v1alpha1.BenchmarkMetric]float64{}
+			metrics := map[v1alpha1.BenchmarkMetric]float64{}
 			for _, metric := range identicalMetrics {
-				figures[metric] = 100 * math.Exp(0.02*random.NormFloat64()) * []float64{1, slower}[cell]
+				metrics[metric] = 100 * math.Exp(0.02*random.NormFloat64()) * []float64{1, slower}[cell]
 			}
-			return figures
+			return metrics
 		})
 		if got := neverDiffers(round, identicalBlocks); got != (slower == 1) {
 			t.Errorf("%g times as slow: %t, %s", slower, got, concluded(round))
@@ -172,11 +172,11 @@ func TestCapacityOfALimitedServer(t *testing.T) {
 func TestEncodeNoise(t *testing.T) {
 	var runs []benchmark.Run
 	for i := range minNoise {
-		figures := map[v1alpha1.BenchmarkMetric]float64{v1alpha1.MetricTargetPeakMemory: 1}
+		metrics := map[v1alpha1.BenchmarkMetric]float64{v1alpha1.MetricTargetPeakMemory: 1}
 		for _, metric := range identicalMetrics {
-			figures[metric] = 100 + float64(i)
+			metrics[metric] = 100 + float64(i)
 		}
-		runs = append(runs, benchmark.Run{Name: fmt.Sprint(i), Figures: figures})
+		runs = append(runs, benchmark.Run{Name: fmt.Sprint(i), Metrics: metrics})
 	}
 	text, err := encodeNoise(runs, identicalMetrics)
 	if err != nil {
@@ -189,9 +189,9 @@ func TestEncodeNoise(t *testing.T) {
 	if _, err := encodeNoise(runs[1:], identicalMetrics); err == nil {
 		t.Error("too few runs: no error")
 	}
-	delete(runs[3].Figures, v1alpha1.MetricTargetCPUPerRequest)
+	delete(runs[3].Metrics, v1alpha1.MetricTargetCPUPerRequest)
 	if _, err := encodeNoise(runs, identicalMetrics); err == nil {
-		t.Error("a missing figure: no error")
+		t.Error("a missing metric: no error")
 	}
 }
 

@@ -95,7 +95,7 @@ func pathAxis(paths ...string) v1alpha1.Axis {
 	return axis
 }
 
-// effectOf returns the effect on a metric in a round of two cells. One that doesn't exist has no figures.
+// effectOf returns the effect on a metric in a round of two cells. One that doesn't exist has no metrics.
 func effectOf(round *benchmark.Round, metric v1alpha1.BenchmarkMetric) benchmark.Effect {
 	i := slices.IndexFunc(round.Effects, func(e benchmark.Effect) bool { return e.Metric == metric })
 	if i < 0 {

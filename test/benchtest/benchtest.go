@@ -41,7 +41,7 @@ var RequestMetrics = slices.DeleteFunc(slices.Clone(benchmark.MetricNames), func
 	return strings.HasPrefix(string(m), "Page") || m == v1alpha1.MetricRoundsPer10Seconds
 })
 
-// Large returns a round of 256 cells whose runs have all figures of requests and no two the same.
+// Large returns a round of 256 cells whose runs have all metrics of requests and no two the same.
 func Large(t testing.TB, blocks int) *benchmark.Round {
 	spec := &v1alpha1.BenchmarkSpec{
 		Axes:        []v1alpha1.Axis{Values("connections", "/x", Numbers(1, 64)...), Options("connector", "nio", "nio2", "apr", "nginx")},
@@ -55,12 +55,12 @@ func Large(t testing.TB, blocks int) *benchmark.Round {
 		for cell := range p.Cells {
 			run := benchmark.Run{
 				RunKey: benchmark.RunKey{Round: 1, Cell: cell, Number: block}, Started: Begin.Add(time.Duration(len(r.Runs)) * time.Minute), Valid: true,
-				Figures: map[v1alpha1.BenchmarkMetric]float64{}, Conditions: benchmark.Conditions{NodeType: "c5.large", Kernel: "6.1.0-40-amd64", CPUExclusivity: "Exclusive", Image: "tomcat@sha256:" + strings.Repeat("0123456789abcdef", 4)},
+				Metrics: map[v1alpha1.BenchmarkMetric]float64{}, Conditions: benchmark.Conditions{NodeType: "c5.large", Kernel: "6.1.0-40-amd64", CPUExclusivity: "Exclusive", Image: "tomcat@sha256:" + strings.Repeat("0123456789abcdef", 4)},
 			}
 			run.Ended = run.Started.Add(time.Duration(50+random.IntN(10)) * time.Second)
 			run.Name = run.RunKey.Name("connectors")
 			for _, m := range RequestMetrics {
-				run.Figures[m] = benchmark.Rounded(1000 * random.Float64())
+				run.Metrics[m] = benchmark.Rounded(1000 * random.Float64())
 			}
 			r.Runs = append(r.Runs, run)
 		}
@@ -131,7 +131,7 @@ var Begin = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 type Round struct {
 	*plan.Planner
 	Runs []benchmark.Run
-	// measure sets what a run measured. Without it, all runs are valid and have no figures.
+	// measure sets what a run measured. Without it, all runs are valid and have no metrics.
 	Measure func(*benchmark.Run)
 }
 
@@ -192,7 +192,7 @@ func Compare(baseline string, metrics ...v1alpha1.BenchmarkMetric) *v1alpha1.Com
 	return c
 }
 
-// The figures of the example in docs/statistics.md: the same server twice.
+// The metrics of the example in docs/statistics.md: the same server twice.
 var Example = map[int][]float64{
 	0: {15041, 15233, 15838, 14639, 14987, 14635, 13350, 14257, 13214, 13745},
 	1: {14502, 15822, 15084, 15344, 11782, 15181, 12276, 13358, 13567, 13665},
@@ -209,7 +209,7 @@ func ExampleRound(t *testing.T, tolerance int32) *Round {
 	r := &Round{Planner: Planner(t, &v1alpha1.BenchmarkSpec{Axes: []v1alpha1.Axis{Options("a", "x", "y")}, Repetitions: Repetitions(10), Comparison: comparison})}
 	r.Measure = func(run *benchmark.Run) {
 		rate := Example[run.Cell][run.Number]
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": rate, "LatencyP99": 1e9 / rate}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": rate, "LatencyP99": 1e9 / rate}
 	}
 	return r
 }

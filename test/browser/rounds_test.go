@@ -47,7 +47,7 @@ func side(t *testing.T, name string, n int, microseconds float64, image string) 
 		f := microseconds * (1 + 0.01*float64(i%5))
 		g.Runs = append(g.Runs, benchmark.Run{
 			Name: name, Ended: roundtest.Start.Add(time.Duration(i) * time.Minute), Valid: true,
-			Figures: map[v1alpha1.BenchmarkMetric]float64{"LatencyP50": f / 5, "LatencyP99": f, "RequestsPerSecond": 1e8 / f, "ErrorRate": 0},
+			Metrics: map[v1alpha1.BenchmarkMetric]float64{"LatencyP50": f / 5, "LatencyP99": f, "RequestsPerSecond": 1e8 / f, "ErrorRate": 0},
 		})
 		spec, err := round.Flatten([]byte(`{"target": {"image": "` + image + `", "port": 8080}, "load": {"closed": {"connections": 25}}}`))
 		if err != nil {
@@ -64,7 +64,7 @@ func sideOf(t *testing.T, name string, r *result.Result, image string) round.Sid
 	t.Helper()
 	s := side(t, name, 1, 1, image)
 	total := r.Merged.Latencies.Get(result.Total)
-	s.Groups[0].Runs[0].Figures = map[v1alpha1.BenchmarkMetric]float64{
+	s.Groups[0].Runs[0].Metrics = map[v1alpha1.BenchmarkMetric]float64{
 		"LatencyP50": float64(total.Percentile(50)), "LatencyP99": float64(total.Percentile(99)), "RequestsPerSecond": r.RequestsPerSecond(), "ErrorRate": r.Merged.ErrorPercent(),
 	}
 	return s

@@ -109,11 +109,11 @@ func (l *Ledger) Full() int {
 	return len(l.Blocks)
 }
 
-// Values returns a figure of a cell in each of the first blocks.
+// Values returns the values of a metric of a cell in each of the first blocks.
 func (l *Ledger) Values(blocks, cell int, metric v1alpha1.BenchmarkMetric) []float64 {
 	values := make([]float64, blocks)
 	for i := range values {
-		values[i] = l.Blocks[i][cell].Valid().Figure(metric)
+		values[i] = l.Blocks[i][cell].Valid().Metric(metric)
 	}
 	return values
 }

@@ -116,12 +116,12 @@ func TestIncomparable(t *testing.T) {
 	}
 }
 
-// The figures of incomparable runs are in no estimate and no effect.
+// The metrics of incomparable runs are in no estimate and no effect.
 func TestIncomparableIsNotEstimated(t *testing.T) {
 	spec := &v1alpha1.BenchmarkSpec{Axes: []v1alpha1.Axis{benchtest.Options("a", "x", "y", "z")}, Repetitions: benchtest.Repetitions(2), Comparison: benchtest.Compare("x", "LatencyP99")}
 	r := benchtest.Round{Planner: benchtest.Planner(t, spec)}
 	r.Measure = func(run *benchmark.Run) {
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 100}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 100}
 		if run.Cell == 2 && run.Number == 1 {
 			run.Conditions.Kernel = "6.2"
 		}
@@ -152,12 +152,12 @@ func TestStoredIncomparable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			comparison := &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}, Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}}}
 			r := benchtest.Round{Planner: benchtest.Planner(t, &v1alpha1.BenchmarkSpec{Repetitions: benchtest.Repetitions(6), Comparison: comparison})}
-			figures := map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 100}
+			metrics := map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 100}
 			for i := range 6 {
-				r.Stored = map[string][]benchmark.Run{"template": append(r.Stored["template"], benchmark.Run{Name: "old-" + string(rune('1'+i)), Ended: benchtest.Begin.Add(-time.Hour), Valid: true, Figures: figures, Conditions: c.stored})}
+				r.Stored = map[string][]benchmark.Run{"template": append(r.Stored["template"], benchmark.Run{Name: "old-" + string(rune('1'+i)), Ended: benchtest.Begin.Add(-time.Hour), Valid: true, Metrics: metrics, Conditions: c.stored})}
 			}
 			r.Measure = func(run *benchmark.Run) {
-				run.Figures, run.Conditions = figures, benchmark.Conditions{Kernel: "6.1", Image: "sha256:1", Placement: "Apart"}
+				run.Metrics, run.Conditions = metrics, benchmark.Conditions{Kernel: "6.1", Image: "sha256:1", Placement: "Apart"}
 			}
 			step := r.Finish(t)
 			if step.End.Verdict != c.verdict || step.End.Message != c.message {

@@ -77,7 +77,7 @@ func (d *Design) compare(l *blocks.Ledger, blocks, cell int, metric v1alpha1.Ben
 	stored := d.Stored[d.Cells[cell].Name]
 	baseline := make([]float64, len(stored))
 	for i := range stored {
-		baseline[i] = stored[i].Figure(metric)
+		baseline[i] = stored[i].Metric(metric)
 	}
 	return statistics.Unpaired(baseline, candidate)
 }

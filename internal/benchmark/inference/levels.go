@@ -26,7 +26,7 @@ func levels(l *blocks.Ledger, blocks, cell int, alpha float64) []benchmark.Level
 			of := &run.Levels[level]
 			e.Load, e.PerSecond, e.Users = of.Load, of.PerSecond, of.Users
 			e.Runs++
-			for n, value := range of.Figures {
+			for n, value := range of.Metrics {
 				if value >= 0 {
 					values[n] = append(values[n], float64(value))
 				}

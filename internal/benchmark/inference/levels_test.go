@@ -137,7 +137,7 @@ func TestBreakingPoints(t *testing.T) {
 	}
 }
 
-// TestLevelsFit checks that the largest table of levels fits into an artifact with the figures of all runs.
+// TestLevelsFit checks that the largest table of levels fits into an artifact with the metrics of all runs.
 func TestLevelsFit(t *testing.T) {
 	r := benchtest.Large(t, 6)
 	for cell := range r.Cells {

@@ -25,9 +25,9 @@ func CompareSets(pairs []Sets, metrics []v1alpha1.ComparedMetric, confidencePerc
 	for _, pair := range pairs {
 		for i := range metrics {
 			m := &metrics[i]
-			baseline, candidate := FiguresIn(pair.Baseline, m.Name), FiguresIn(pair.Candidate, m.Name)
+			baseline, candidate := MetricsIn(pair.Baseline, m.Name), MetricsIn(pair.Candidate, m.Name)
 			c, err := statistics.Unpaired(baseline, candidate)
-			if err != nil { // a side has no such figure
+			if err != nil { // a side has no such metric
 				continue
 			}
 			rule := ruleOf(m)
@@ -44,12 +44,12 @@ func CompareSets(pairs []Sets, metrics []v1alpha1.ComparedMetric, confidencePerc
 	return effects
 }
 
-// FiguresIn returns a figure of the runs that have it, as CompareSets takes them.
-func FiguresIn(runs []benchmark.Run, metric v1alpha1.BenchmarkMetric) []float64 {
+// MetricsIn returns the values of a metric of the runs that have it, as CompareSets takes them.
+func MetricsIn(runs []benchmark.Run, metric v1alpha1.BenchmarkMetric) []float64 {
 	var values []float64
 	newest := benchmark.Newest(runs)
 	for i := range newest {
-		if v := newest[i].Figure(metric); !math.IsNaN(v) {
+		if v := newest[i].Metric(metric); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}

@@ -29,22 +29,22 @@ func capacitiesOf(l *blocks.Ledger, from *v1alpha1.Capacity) (capacities []bench
 
 const secondsPerDay = 24 * 60 * 60
 
-// derive sets the figures at the sustained load from the trials that passed there.
+// derive sets the metrics at the sustained load from the trials that passed there.
 func derive(c *benchmark.Capacity, passed []*benchmark.Run) {
 	c.AchievedPerSecond = middle(passed, func(r *benchmark.Run) float64 { return r.Achieved })
 	c.RequestsPerDay = secondsPerDay * c.AchievedPerSecond
-	c.BytesPerSecond = middle(passed, func(r *benchmark.Run) float64 { return r.Figures[v1alpha1.MetricBytesPerSecond] })
+	c.BytesPerSecond = middle(passed, func(r *benchmark.Run) float64 { return r.Metrics[v1alpha1.MetricBytesPerSecond] })
 	// Microseconds per request are seconds per million requests.
-	c.CPUSecondsPerMillionRequests = middle(passed, func(r *benchmark.Run) float64 { return r.Figures[v1alpha1.MetricTargetCPUPerRequest] })
+	c.CPUSecondsPerMillionRequests = middle(passed, func(r *benchmark.Run) float64 { return r.Metrics[v1alpha1.MetricTargetCPUPerRequest] })
 	c.BytesPerConnection = middle(passed, func(r *benchmark.Run) float64 {
-		return r.Figures[v1alpha1.MetricTargetPeakMemory] / float64(max(1, r.Connections))
+		return r.Metrics[v1alpha1.MetricTargetPeakMemory] / float64(max(1, r.Connections))
 	})
 	if len(passed) == 0 || passed[0].Connections == 0 {
 		c.BytesPerConnection = 0
 	}
 }
 
-// middle returns the median of a figure; 0 without runs.
+// middle returns the median of a metric; 0 without runs.
 func middle(runs []*benchmark.Run, of func(*benchmark.Run) float64) float64 {
 	values := make([]float64, len(runs))
 	for i, r := range runs {

@@ -60,7 +60,7 @@ func TestRoundGoesOn(t *testing.T) {
 	measure := func(run *benchmark.Run) {
 		random := rand.New(rand.NewPCG(uint64(run.Cell+1000*run.Number), uint64(run.Replacement)))
 		run.Valid = random.Float64() > 0.1
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 100 + 9*random.NormFloat64(), "RequestsPerSecond": 100 + random.NormFloat64()}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 100 + 9*random.NormFloat64(), "RequestsPerSecond": 100 + random.NormFloat64()}
 		if run.Trial && run.Valid {
 			run.Outcome, run.Achieved = benchtest.UpTo(100*int64(1+run.Cell))(run.Load), float64(run.Load)
 		}
@@ -162,7 +162,7 @@ func TestRoundStopsWhenNarrow(t *testing.T) {
 			})}
 			random := rand.New(rand.NewPCG(3, 0))
 			r.Measure = func(run *benchmark.Run) {
-				run.Figures = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 200 + c.noise*(2*random.Float64()-1)}
+				run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 200 + c.noise*(2*random.Float64()-1)}
 			}
 			end := r.Finish(t)
 			if end.Blocks != c.blocks || len(r.Runs) != 2*c.blocks {
@@ -237,7 +237,7 @@ func TestRoundCapacity(t *testing.T) {
 			return
 		}
 		run.Outcome, run.Achieved = limits[run.Cell](run.Load), float64(run.Load)
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"BytesPerSecond": 10 * float64(run.Load), "TargetCPUPerRequest": 50, "TargetPeakMemory": 3000}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"BytesPerSecond": 10 * float64(run.Load), "TargetCPUPerRequest": 50, "TargetPeakMemory": 3000}
 		run.Connections = 10
 	}
 	end := r.Finish(t)
@@ -287,9 +287,9 @@ func BenchmarkNext(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 0))
 	for block := range 20 {
 		for cell := range r.Cells {
-			run := benchmark.Run{RunKey: benchmark.RunKey{Round: 1, Cell: cell, Number: block}, Started: benchtest.Begin, Ended: benchtest.Begin.Add(time.Minute), Valid: true, Figures: map[v1alpha1.BenchmarkMetric]float64{}}
+			run := benchmark.Run{RunKey: benchmark.RunKey{Round: 1, Cell: cell, Number: block}, Started: benchtest.Begin, Ended: benchtest.Begin.Add(time.Minute), Valid: true, Metrics: map[v1alpha1.BenchmarkMetric]float64{}}
 			for _, m := range benchmark.MetricNames {
-				run.Figures[m] = 100 + random.Float64()
+				run.Metrics[m] = 100 + random.Float64()
 			}
 			run.Name = run.RunKey.Name("bm")
 			r.Runs = append(r.Runs, run)

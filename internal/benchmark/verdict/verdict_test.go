@@ -67,7 +67,7 @@ func TestRoundAsDocumented(t *testing.T) {
 // Each effect decides by its interval, in the direction of its metric.
 func TestRoundVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
-		factor  float64 // by which the candidate's figures differ
+		factor  float64 // by which the candidate's metrics differ
 		metrics []v1alpha1.ComparedMetric
 		verdict v1alpha1.BenchmarkVerdict
 		words   []v1alpha1.EffectWord
@@ -98,7 +98,7 @@ func TestRoundVerdict(t *testing.T) {
 		"only reported": {
 			1.5, []v1alpha1.ComparedMetric{{Name: "LatencyP99", Role: "Report"}}, "Passed", []v1alpha1.EffectWord{"Worse"}, "2 cells measured in 10 blocks. No metric is a gate.",
 		},
-		"a figure that is missing": {
+		"a metric that is missing": {
 			1, []v1alpha1.ComparedMetric{{Name: "LatencyP99"}, {Name: "TargetPeakMemory"}}, "Inconclusive", []v1alpha1.EffectWord{"NoDifference", "CannotTell"},
 			"1 of 2 gate comparisons could not be decided after 10 blocks: TargetPeakMemory of a=y is unknown.",
 		},
@@ -107,9 +107,9 @@ func TestRoundVerdict(t *testing.T) {
 			r := benchtest.ExampleRound(t, 5)
 			r.Spec.Comparison.Metrics = c.metrics
 			r.Measure = func(run *benchmark.Run) {
-				run.Figures = map[v1alpha1.BenchmarkMetric]float64{}
+				run.Metrics = map[v1alpha1.BenchmarkMetric]float64{}
 				for _, m := range []v1alpha1.BenchmarkMetric{"LatencyP99", "RequestsPerSecond", "BytesPerSecond"} {
-					run.Figures[m] = benchtest.Example[0][run.Number] * map[int]float64{0: 1, 1: c.factor}[run.Cell]
+					run.Metrics[m] = benchtest.Example[0][run.Number] * map[int]float64{0: 1, 1: c.factor}[run.Cell]
 				}
 			}
 			end := r.Finish(t).End

@@ -88,7 +88,7 @@ func nightly(t *testing.T, latencies ...float64) []client.Object {
 			for cell, latency := range []float64{1000, latency} {
 				r.Runs = append(r.Runs, benchmark.Run{
 					RunKey: benchmark.RunKey{Round: r.Number, Cell: cell, Number: block}, Ended: began, Valid: true,
-					Figures:    map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": latency + float64(block)},
+					Metrics:    map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": latency + float64(block)},
 					Conditions: benchmark.Conditions{Kernel: "6.1", Image: fmt.Sprintf("sha256:%d", i+1)},
 				})
 			}

@@ -36,7 +36,7 @@ Output formats of a run:
   html               a page with pictures, which needs nothing but itself
   svg=PICTURE        one of its pictures
   markdown           for a comment on a pull request
-  json               the full result and its figures, for programs
+  json               the full result and its metrics, for programs
   csv[=levels]       the levels of a load with stages, for a spreadsheet
   csv=series         each second
   csv=percentiles    percentiles of each phase, of all clients and of each
@@ -95,10 +95,10 @@ const example = `  # The report of a run, as text
   kubectl assay report benchmark/connectors -o html > report.html
   kubectl assay report benchmark/connectors -o svg=effects > effects.svg
 
-  # An earlier round, and the figures of each of its runs
+  # An earlier round, and the metrics of each of its runs
   kubectl assay report benchmark/connectors --round 3
   kubectl assay report benchmark/connectors -o json |
-    jq -r '.runs[] | [.name, .figures.RequestsPerSecond] | @tsv'`
+    jq -r '.runs[] | [.name, .metrics.RequestsPerSecond] | @tsv'`
 
 // NewCommand returns the command.
 func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {

@@ -29,8 +29,8 @@ func writeBenchstat(w io.Writer, r *Report) error {
 		if !run.Valid {
 			m.Omitted = run.Name + " is not valid: " + run.Message
 		}
-		for _, metric := range slices.Sorted(maps.Keys(run.Figures)) {
-			m.Values = append(m.Values, goUnit(metric, run.Figures[metric]))
+		for _, metric := range slices.Sorted(maps.Keys(run.Metrics)) {
+			m.Values = append(m.Values, goUnit(metric, run.Metrics[metric]))
 		}
 		all = append(all, m)
 	}

@@ -50,7 +50,7 @@ func (r *Report) Trials(cell int) []Trial {
 				share := 100 * t.Achieved / float64(t.Load)
 				t.AchievedPercent = &share
 			}
-			if p99, ok := t.Figures["LatencyP99"]; ok && t.Outcome != benchmark.OutcomeSaturated {
+			if p99, ok := t.Metrics["LatencyP99"]; ok && t.Outcome != benchmark.OutcomeSaturated {
 				t.LatencyP99 = InUnitOf("LatencyP99", &p99)
 			}
 		}

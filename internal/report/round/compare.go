@@ -91,7 +91,7 @@ func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.Co
 
 func compared(e benchmark.Effect, p *pair) ComparedEffect {
 	median := func(runs []benchmark.Run) (float64, int) {
-		values := inference.FiguresIn(runs, e.Metric)
+		values := inference.MetricsIn(runs, e.Metric)
 		i, err := statistics.Median(values, 0.05)
 		if err != nil {
 			return 0, 0 // not reached: the effect has values

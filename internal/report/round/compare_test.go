@@ -31,7 +31,7 @@ func set(t *testing.T, cell string, runs int, microseconds float64, image, kerne
 	random := rand.New(rand.NewPCG(uint64(microseconds), uint64(runs)))
 	for i := range runs {
 		f := microseconds * (1 + 0.02*random.NormFloat64())
-		g.Runs = append(g.Runs, benchmark.Run{Ended: roundtest.Start.Add(time.Duration(i) * time.Minute), Valid: true, Figures: map[v1alpha1.BenchmarkMetric]float64{
+		g.Runs = append(g.Runs, benchmark.Run{Ended: roundtest.Start.Add(time.Duration(i) * time.Minute), Valid: true, Metrics: map[v1alpha1.BenchmarkMetric]float64{
 			"LatencyP50": f / 5, "LatencyP99": f, "RequestsPerSecond": 1e8 / f, "ErrorRate": 0,
 		}})
 		spec, err := round.Flatten([]byte(`{"target": {"image": "` + image + `", "jvm": ["-Xmx1g"]}, "load": {"closed": {"connections": 25.0}}}`))

@@ -22,7 +22,7 @@ func writeRunsCSV(w io.Writer, r *Report) error {
 		}
 	}
 	for i := range r.Runs {
-		for metric := range r.Runs[i].Figures {
+		for metric := range r.Runs[i].Metrics {
 			metrics[metric] = true
 		}
 	}
@@ -44,7 +44,7 @@ func writeRunsCSV(w io.Writer, r *Report) error {
 		}))
 	for _, metric := range slices.Sorted(maps.Keys(metrics)) {
 		fields = append(fields, doc.Number(Heading(metric), func(run *run) string {
-			value, known := run.Figures[metric]
+			value, known := run.Metrics[metric]
 			if !known {
 				return ""
 			}

@@ -39,7 +39,7 @@ func (c *Comparison) noteMachines(pairs []pair) {
 func changePercent(p *pair, metric v1alpha1.BenchmarkMetric) (percent float64, known bool) {
 	var medians [2]float64
 	for i, g := range []*Group{p.baseline, p.candidate} {
-		median, err := statistics.Median(inference.FiguresIn(g.Runs, metric), 0.05)
+		median, err := statistics.Median(inference.MetricsIn(g.Runs, metric), 0.05)
 		if err != nil || median.Estimate <= 0 {
 			return 0, false
 		}

@@ -13,9 +13,9 @@ func TestCompareSaysThatTheMachineWasSlower(t *testing.T) {
 		g := set(t, cell, 5, 5000, image, "6.1")
 		for i := range g.Runs {
 			if target > 0 {
-				g.Runs[i].Figures["TargetCPUPerRequest"] = target
+				g.Runs[i].Metrics["TargetCPUPerRequest"] = target
 			}
-			g.Runs[i].Figures["ClientCPUPerRequest"] = clients
+			g.Runs[i].Metrics["ClientCPUPerRequest"] = clients
 		}
 		return round.Side{Name: name, Groups: []round.Group{g}}
 	}

@@ -70,7 +70,7 @@ func servers(t *testing.T) *benchmark.Round {
 	return roundtest.CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		size, _ := strconv.ParseFloat(cell.Values["size"], 64)
 		rate := rates[cell.Values["server"]+","+cell.Values["client"]] / size * (1 + 0.2*float64(run.Number))
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": rate}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": rate}
 	})
 }
 
@@ -88,7 +88,7 @@ func TestPercentOfABaseline(t *testing.T) {
 	// Metrics that weren't stored: the medians are there.
 	r.Omitted = []v1alpha1.BenchmarkMetric{"RequestsPerSecond"}
 	for i := range r.Runs {
-		r.Runs[i].Figures = nil
+		r.Runs[i].Metrics = nil
 	}
 	if text := pivot(t, "text", r, o); !strings.Contains(text, "laptop            +16.4   +0.0\n") {
 		t.Error(text)
@@ -105,7 +105,7 @@ func TestPivotOfFewAxes(t *testing.T) {
 		t.Errorf("%s\n%s", diff, one)
 	}
 	none := roundtest.CarriedOut(t, &v1alpha1.BenchmarkSpec{Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1))}}, func(run *benchmark.Run, _ *cells.Cell) {
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": 7}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": 7}
 	})
 	if got := pivot(t, "csv", none, round.PivotOptions{}); got != "cell: median of RequestsPerSecond,RequestsPerSecond\ntemplate,7.00\n" {
 		t.Error(got)

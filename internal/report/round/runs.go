@@ -83,7 +83,7 @@ func (r *Report) Metrics() []v1alpha1.BenchmarkMetric {
 	}
 	return slices.DeleteFunc(all, func(m v1alpha1.BenchmarkMetric) bool {
 		return !slices.ContainsFunc(r.Runs, func(run benchmark.Run) bool {
-			_, ok := run.Figures[m]
+			_, ok := run.Metrics[m]
 			return ok && run.Valid && !run.Trial
 		})
 	})

@@ -25,7 +25,7 @@ func side(t *testing.T, name string, n int, microseconds float64, image string) 
 	g := round.Group{}
 	for i := range n {
 		f := microseconds * (1 + 0.01*float64(i%5))
-		g.Runs = append(g.Runs, benchmark.Run{Name: name, Ended: roundtest.Start.Add(time.Duration(i) * time.Minute), Valid: true, Figures: map[v1alpha1.BenchmarkMetric]float64{
+		g.Runs = append(g.Runs, benchmark.Run{Name: name, Ended: roundtest.Start.Add(time.Duration(i) * time.Minute), Valid: true, Metrics: map[v1alpha1.BenchmarkMetric]float64{
 			"LatencyP50": f / 5, "LatencyP99": f, "RequestsPerSecond": 1e8 / f, "ErrorRate": 0,
 		}})
 		spec, err := round.Flatten([]byte(`{"target": {"image": "` + image + `", "port": 8080}, "load": {"closed": {"connections": 25}}}`))

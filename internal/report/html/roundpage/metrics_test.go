@@ -149,8 +149,8 @@ func checkRuns(t *testing.T, stored *benchmark.Round, tables map[string][][]stri
 			}
 			continue
 		}
-		if row == nil || row[1] != fmt.Sprint(run.Number+1) || !agrees(row[3], round.InUnit("LatencyP99", run.Figures["LatencyP99"])) {
-			t.Errorf("%s: %q, want %g", run.Name, row, run.Figures["LatencyP99"])
+		if row == nil || row[1] != fmt.Sprint(run.Number+1) || !agrees(row[3], round.InUnit("LatencyP99", run.Metrics["LatencyP99"])) {
+			t.Errorf("%s: %q, want %g", run.Name, row, run.Metrics["LatencyP99"])
 		}
 	}
 }

@@ -77,12 +77,12 @@ func runsSection(r *round.Report) doc.Section {
 
 func runsTable(r *round.Report, metric v1alpha1.BenchmarkMetric, runs []*benchmark.Run) *doc.Table {
 	type run = *benchmark.Run
-	runs = slices.DeleteFunc(slices.Clone(runs), func(run *benchmark.Run) bool { _, has := run.Figures[metric]; return !has })
+	runs = slices.DeleteFunc(slices.Clone(runs), func(run *benchmark.Run) bool { _, has := run.Metrics[metric]; return !has })
 	return doc.TableOf(round.MetricTitle(metric)+" of each run", runs,
 		doc.Word("cell", func(run *run) string { return r.Label((*run).Cell) }),
 		doc.Number("block", func(run *run) string { return strconv.Itoa((*run).Number + 1) }),
 		doc.Word("run", func(run *run) string { return (*run).Name }),
-		doc.Number(round.MetricTitle(metric), func(run *run) string { return number.Significant(round.InUnit(metric, (*run).Figures[metric])) }),
+		doc.Number(round.MetricTitle(metric), func(run *run) string { return number.Significant(round.InUnit(metric, (*run).Metrics[metric])) }),
 		doc.Word("counts", func(run *run) string {
 			if (*run).Number < r.Blocks {
 				return "yes"

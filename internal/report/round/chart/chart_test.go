@@ -158,7 +158,7 @@ func TestRuns(t *testing.T) {
 		if run.Trial {
 			continue
 		}
-		tip := run.Name + ": " + number.Significant(round.InUnit("LatencyP99", run.Figures["LatencyP99"]))
+		tip := run.Name + ": " + number.Significant(round.InUnit("LatencyP99", run.Metrics["LatencyP99"]))
 		if !run.Valid {
 			tip = run.Name + " of nio2: " + run.Message
 		}

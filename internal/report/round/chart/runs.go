@@ -32,7 +32,7 @@ func Runs(r *round.Report, metric v1alpha1.BenchmarkMetric) *plot.Figure {
 	for cell := range r.Cells {
 		for _, run := range r.RunsOf(cell) {
 			blocks = max(blocks, run.Number+1)
-			if value, has := run.Figures[metric]; run.Valid && has {
+			if value, has := run.Metrics[metric]; run.Valid && has {
 				valid++
 				low, high = min(low, round.InUnit(metric, value)), max(high, round.InUnit(metric, value))
 			} else if !run.Valid {
@@ -101,7 +101,7 @@ func joins(r *round.Report, metric v1alpha1.BenchmarkMetric, blocks int) []plot.
 	lines := make([]plot.Line, blocks)
 	for cell := range r.Cells {
 		for _, run := range r.RunsOf(cell) {
-			if value, has := run.Figures[metric]; run.Valid && has {
+			if value, has := run.Metrics[metric]; run.Valid && has {
 				lines[run.Number].Points = append(lines[run.Number].Points, plot.Point{X: place(run.Number, cell, len(r.Cells)), Y: round.InUnit(metric, value)})
 			}
 		}
@@ -119,7 +119,7 @@ func joins(r *round.Report, metric v1alpha1.BenchmarkMetric, blocks int) []plot.
 func addRuns(p *plot.Plot, r *round.Report, metric v1alpha1.BenchmarkMetric, cell, variant, variants, blocks int) {
 	for _, run := range r.RunsOf(cell) {
 		at := plot.Point{X: place(run.Number, variant, variants), Y: math.Inf(-1)}
-		value, has := run.Figures[metric]
+		value, has := run.Metrics[metric]
 		switch {
 		case !run.Valid:
 			p.Marks = append(p.Marks, plot.Dot{At: at, Shape: plot.Cross, Color: plot.Bad, Tip: fmt.Sprintf("%s of %s: %s", run.Name, r.Label(cell), cmp.Or(run.Message, "unknown"))})

@@ -109,7 +109,7 @@ func Connectors(t testing.TB) *benchmark.Round {
 	}
 	spec.Template.Spec.Load.Open = &v1alpha1.OpenLoad{RequestsPerSecond: 500, DurationSeconds: ptr.To(int32(60))}
 	return CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
-		run.Figures = figures(factor[cell.Values["connector"]] * noise(run, 0.04))
+		run.Metrics = figures(factor[cell.Values["connector"]] * noise(run, 0.04))
 		if run.Name == "connectors-r3-c001-b04" {
 			run.Fail("ClientLost", "The pod of client 0 was deleted.\x1b[2J <b>*Restart* it | or [not](http://x)</b>")
 		}
@@ -133,7 +133,7 @@ func Two(t testing.TB, factor, deviation float64) *benchmark.Round {
 		if cell.Values["connector"] == "apr" {
 			f *= factor
 		}
-		run.Figures = figures(f)
+		run.Metrics = figures(f)
 	})
 }
 
@@ -155,7 +155,7 @@ func Inconclusive(t testing.TB) *benchmark.Round { return Two(t, 1.03, 0.05) }
 // InvalidRuns returns a round that ended because too many runs were invalid.
 func InvalidRuns(t testing.TB) *benchmark.Round {
 	return CarriedOut(t, two(), func(run *benchmark.Run, cell *cells.Cell) {
-		run.Figures = figures(noise(run, 0.02))
+		run.Metrics = figures(noise(run, 0.02))
 		if run.Number > 1 && cell.Values["connector"] == "apr" {
 			run.Valid, run.Message = false, "Client 0 used 99% of its CPU limit. Increase clients.resources.cpu."
 		}
@@ -165,7 +165,7 @@ func InvalidRuns(t testing.TB) *benchmark.Round {
 // Incomparable returns a round whose runs were made with two kernels.
 func Incomparable(t testing.TB) *benchmark.Round {
 	return CarriedOut(t, two(), func(run *benchmark.Run, _ *cells.Cell) {
-		run.Figures = figures(noise(run, 0.02))
+		run.Metrics = figures(noise(run, 0.02))
 		if run.Number > 2 {
 			run.Conditions.Kernel = "6.1.0-41-amd64"
 		}
@@ -198,7 +198,7 @@ func Sizes(t testing.TB, exclude ...v1alpha1.CellSelector) *benchmark.Round {
 		kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(cell.Values["size"], " KB"), 64)
 		threads, _ := strconv.ParseFloat(cell.Values["threads"], 64)
 		rate := min(1500-5*kilobytes-4*threads, 11_000/kilobytes) * (1 + 0.01*float64(run.Number-1))
-		run.Figures = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": math.Round(rate*100) / 100, "LatencyP99": 1e6 * threads / rate}
+		run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"RequestsPerSecond": math.Round(rate*100) / 100, "LatencyP99": 1e6 * threads / rate}
 		if kilobytes >= 40 {
 			run.Warnings = []string{"NetworkLimited"}
 		}
@@ -218,7 +218,7 @@ func Scaling(t testing.TB) *benchmark.Round {
 		if cell.Values["connector"] == "apr" {
 			f *= 0.8 + connections/500
 		}
-		run.Figures = figures(f)
+		run.Metrics = figures(f)
 	})
 }
 
@@ -270,7 +270,7 @@ func Staged(t testing.TB) *round.Report {
 	speed := map[string]float64{"tomcat": 1, "jetty": 1.1, "undertow": 1.25, "1 CPU": 1, "2 CPU": 1.9, "4 CPU": 3.4, "4 CPU TLS": 2.2}
 	return &round.Report{Round: CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		faster := speed[cell.Values["server"]] * speed[cell.Values["target"]]
-		run.Figures = figures(noise(run, 0.02) / faster)
+		run.Metrics = figures(noise(run, 0.02) / faster)
 		capacity := 4000 * faster * noise(run, 0.02)
 		for _, connections := range []int64{50, 100, 200, 400, 600, 800, 1000} {
 			run.Levels = append(run.Levels, level(connections, capacity))
@@ -290,9 +290,9 @@ func level(connections int64, capacity float64) benchmark.RunLevel {
 	l := benchmark.RunLevel{Load: connections}
 	for _, m := range result.LevelMetrics {
 		if figure, has := known[m.Name]; has {
-			l.Figures = append(l.Figures, float32(figure))
+			l.Metrics = append(l.Metrics, float32(figure))
 		} else {
-			l.Figures = append(l.Figures, -1)
+			l.Metrics = append(l.Metrics, -1)
 		}
 	}
 	return l
