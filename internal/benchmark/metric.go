@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
+// MetricNames has the metrics of a result, sorted by name.
 var MetricNames = func() (names []v1alpha1.BenchmarkMetric) {
 	for name := range result.Metrics {
 		names = append(names, v1alpha1.BenchmarkMetric(name))
@@ -20,6 +21,7 @@ var MetricNames = func() (names []v1alpha1.BenchmarkMetric) {
 	return names
 }()
 
+// RoleOf returns the role of a compared metric: Gate, unless the spec names another.
 func RoleOf(m *v1alpha1.ComparedMetric) v1alpha1.MetricRole { return cmp.Or(m.Role, v1alpha1.RoleGate) }
 
 // HigherIsBetter reports whether a higher value of a metric is an improvement, unless the spec says otherwise.
@@ -56,6 +58,7 @@ func Decimal(x float64) string {
 	return text
 }
 
+// Plural returns a number with a noun, in the plural unless it is 1.
 func Plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

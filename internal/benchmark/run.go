@@ -122,6 +122,7 @@ func MetricsOf(r *result.Result) map[v1alpha1.BenchmarkMetric]float64 {
 	return metrics
 }
 
+// Rounded returns a value with 7 significant digits, as a round stores it.
 func Rounded(value float64) float64 {
 	value, _ = strconv.ParseFloat(strconv.FormatFloat(value, 'g', 7, 64), 64)
 	return value

@@ -14,7 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/ending"
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/lane"
-	"github.com/assay-dev/assay/internal/run/load"
+	"github.com/assay-dev/assay/internal/run/loading"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
@@ -201,16 +201,16 @@ func advance(p *step.Planner) {
 	case collected:
 		collect.Collect(p)
 	case starts[sessionpb.Stage_STAGE_TEARDOWN] != 0:
-		load.TearDown(p)
-	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 && state.RunsScript(p.Run) && load.Ended(p):
-		load.BeginNow(p, sessionpb.Stage_STAGE_TEARDOWN)
-		load.TearDown(p)
+		loading.TearDown(p)
+	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0 && state.RunsScript(p.Run) && loading.Ended(p):
+		loading.BeginNow(p, sessionpb.Stage_STAGE_TEARDOWN)
+		loading.TearDown(p)
 	case starts[sessionpb.Stage_STAGE_MEASUREMENT] != 0:
-		load.Measure(p, starts[sessionpb.Stage_STAGE_MEASUREMENT])
+		loading.Measure(p, starts[sessionpb.Stage_STAGE_MEASUREMENT])
 	case starts[sessionpb.Stage_STAGE_SETUP] != 0:
-		load.SetUp(p)
+		loading.SetUp(p)
 	case p.Run.Spec.Load.Warmup != nil && starts[sessionpb.Stage_STAGE_WARMUP] != 0:
-		load.WarmUp(p, starts[sessionpb.Stage_STAGE_WARMUP])
+		loading.WarmUp(p, starts[sessionpb.Stage_STAGE_WARMUP])
 	case !ready:
 		start.AwaitReadiness(p)
 	case !verified:
@@ -222,7 +222,7 @@ func advance(p *step.Planner) {
 		if f := failure.CPUNotExclusive(p.Run, o); f != nil {
 			p.Fail(f)
 		} else {
-			load.Start(p)
+			loading.Start(p)
 		}
 	}
 }

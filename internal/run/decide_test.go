@@ -19,7 +19,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/ending"
 	"github.com/assay-dev/assay/internal/run/failure"
 	"github.com/assay-dev/assay/internal/run/lane"
-	"github.com/assay-dev/assay/internal/run/load"
+	"github.com/assay-dev/assay/internal/run/loading"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/run/pods"
@@ -72,7 +72,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 				s.run.Spec.Load.Warmup = &v1alpha1.Warmup{RequestCount: ptr.To(int64(9))}
 				return s
 			}(), v1alpha1.ReasonWarmingUp, func(p step.Plan) bool {
-				return p.Begin == nil && p.RequeueAfter == load.ProgressInterval
+				return p.Begin == nil && p.RequeueAfter == loading.ProgressInterval
 			},
 		},
 		"the warm-up has ended": {
@@ -83,7 +83,7 @@ func TestDecideTakesARunFromStageToStage(t *testing.T) {
 			}(), v1alpha1.ReasonMeasuring, func(p step.Plan) bool { return p.Begin.Stage == measurementStage && p.Begin.Lead > 0 },
 		},
 		"the measurement is under way": {newScene().started(measurementStage), v1alpha1.ReasonMeasuring, func(p step.Plan) bool {
-			return p.Begin == nil && p.Status.MeasurementTime.Time.Equal(now.Add(-time.Second)) && !creates(p, "run-result") && p.RequeueAfter == load.ProgressInterval
+			return p.Begin == nil && p.Status.MeasurementTime.Time.Equal(now.Add(-time.Second)) && !creates(p, "run-result") && p.RequeueAfter == loading.ProgressInterval
 		}},
 		"the agent hasn't read the end": {newScene().collected(), v1alpha1.ReasonCollecting, func(p step.Plan) bool { return p.Read && !creates(p, "run-result") }},
 		"the agent has read the end": {

@@ -17,7 +17,7 @@
 // What happens next in the course of a run, each in a package that knows none of the others but the end:
 //
 //	start      its objects are created, and become ready
-//	load       the stages of its load: setup, warm-up, measurement, teardown, and what ends it early
+//	loading    the stages of its load: setup, warm-up, measurement, teardown, and what ends it early
 //	collect    its result is merged and stored, and its verdict written
 //	ending     its objects are deleted, or stopped and kept
 //

@@ -68,6 +68,7 @@ func Large(t testing.TB, blocks int) *benchmark.Round {
 	return r
 }
 
+// UpTo returns the outcomes of trials of a server that sustains loads up to a capacity.
 func UpTo(capacity int64) func(int64) benchmark.Outcome {
 	return func(load int64) benchmark.Outcome {
 		if load <= capacity {
@@ -77,6 +78,7 @@ func UpTo(capacity int64) func(int64) benchmark.Outcome {
 	}
 }
 
+// Option returns an option of an axis that removes fields, and sets others: path and JSON in turn.
 func Option(name string, remove []string, set ...string) v1alpha1.AxisOption {
 	o := v1alpha1.AxisOption{Name: name, Remove: remove}
 	for i := 0; i < len(set); i += 2 {
@@ -85,12 +87,14 @@ func Option(name string, remove []string, set ...string) v1alpha1.AxisOption {
 	return o
 }
 
+// TomcatTemplate is the JSON of a small spec.template.
 const TomcatTemplate = `{
 	"target": {"image": "tomcat:9.0", "server": {"tomcat": {"connector": {"protocol": "NIO"}}}, "resources": {"cpu": "1"}},
 	"clients": {"replicas": 2},
 	"load": {"requests": [{"path": "/a"}, {"path": "/b"}], "closed": {"connections": 25, "requestCount": 1000}}
 }`
 
+// Template reads a spec.template from JSON.
 func Template(t *testing.T, from string) *v1alpha1.BenchmarkRunSpec {
 	t.Helper()
 	var spec v1alpha1.BenchmarkRunSpec
@@ -118,6 +122,7 @@ func Options(name string, names ...string) v1alpha1.Axis {
 	return a
 }
 
+// Numbers returns the numbers from one to another as JSON.
 func Numbers(from, to int) (numbers []string) {
 	for i := from; i <= to; i++ {
 		numbers = append(numbers, fmt.Sprint(i))
@@ -125,13 +130,14 @@ func Numbers(from, to int) (numbers []string) {
 	return numbers
 }
 
+// Begin is when a Round begins.
 var Begin = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // Round carries out a round: a run takes a minute, and the next one is created when it has ended.
 type Round struct {
 	*plan.Planner
 	Runs []benchmark.Run
-	// measure sets what a run measured. Without it, all runs are valid and have no metrics.
+	// Measure sets what a run measured. Without it, all runs are valid and have no metrics.
 	Measure func(*benchmark.Run)
 }
 
@@ -172,6 +178,7 @@ func (r *Round) Finish(t testing.TB) plan.Step {
 	return plan.Step{}
 }
 
+// RunNames returns the names of runs.
 func RunNames(runs []benchmark.Run) (names []string) {
 	for _, r := range runs {
 		names = append(names, r.Name)
@@ -179,6 +186,7 @@ func RunNames(runs []benchmark.Run) (names []string) {
 	return names
 }
 
+// Repetitions returns those of at least so many blocks.
 func Repetitions(least int32) *v1alpha1.Repetitions {
 	return &v1alpha1.Repetitions{Min: &least}
 }
@@ -192,12 +200,13 @@ func Compare(baseline string, metrics ...v1alpha1.BenchmarkMetric) *v1alpha1.Com
 	return c
 }
 
-// The metrics of the example in docs/statistics.md: the same server twice.
+// Example has the metrics of the example in docs/statistics.md: the same server twice.
 var Example = map[int][]float64{
 	0: {15041, 15233, 15838, 14639, 14987, 14635, 13350, 14257, 13214, 13745},
 	1: {14502, 15822, 15084, 15344, 11782, 15181, 12276, 13358, 13567, 13665},
 }
 
+// ExampleRound returns a round of that example, with a tolerance in percent.
 func ExampleRound(t *testing.T, tolerance int32) *Round {
 	comparison := &v1alpha1.Comparison{
 		Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"a": "x"}},

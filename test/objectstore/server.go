@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// AccessKey and SecretKey are the credentials that the server accepts.
+	// AccessKey names the credentials that the server accepts.
 	AccessKey = "assay"
+	// SecretKey is their secret.
 	SecretKey = "s3cr3t-of-the-test"
 	// Region is the region of its buckets.
 	Region = "us-east-1"

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxCells is the largest number of cells of a Benchmark.
+	// Max is the largest number of cells of a Benchmark.
 	Max = 256
 	// maxCombinations is the largest number of combinations from which cells may be excluded.
 	maxCombinations = 4096

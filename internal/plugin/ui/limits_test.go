@@ -148,7 +148,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, userBytes)) }))
 	defer server.Close()
 	q := newQuotas()
-	read := func(name, path string) (int64, error, *http.Request, func()) {
+	read := func(name, path string) (int64, *http.Request, func(), error) {
 		t.Helper()
 		r, limits, leave, err := q.enter(httptest.NewRequest(http.MethodGet, path, nil), &user{name: name})
 		if err != nil {
@@ -164,31 +164,31 @@ func TestAnswersAreBounded(t *testing.T) {
 		}
 		defer response.Body.Close()
 		n, err := io.Copy(io.Discard, response.Body)
-		return n, err, r, leave
+		return n, r, leave, err
 	}
-	n, err, _, leave := read("alice", "/")
+	n, _, leave, err := read("alice", "/")
 	if n != userBytes || err != nil {
 		t.Errorf("as much as a user may read: %d, %v", n, err)
 	}
-	if n, err, stream, again := read("alice", "/events"); n != 0 || err == nil || stream.Context().Err() == nil {
+	if n, stream, again, err := read("alice", "/events"); n != 0 || err == nil || stream.Context().Err() == nil {
 		t.Errorf("more: %d, %v, and the stream goes on", n, err)
 	} else {
 		again()
 	}
 	for i := range allBytes/userBytes - 1 {
-		if _, err, _, leave := read(fmt.Sprint(i), "/"); err != nil {
+		if _, _, leave, err := read(fmt.Sprint(i), "/"); err != nil {
 			t.Errorf("another user: %v", err)
 		} else {
 			defer leave()
 		}
 	}
-	if _, err, _, leave := read("bob", "/"); err == nil {
+	if _, _, leave, err := read("bob", "/"); err == nil {
 		t.Error("all together read more than they may")
 	} else {
 		leave()
 	}
 	leave()
-	if _, err, _, leave := read("bob", "/"); err != nil {
+	if _, _, leave, err := read("bob", "/"); err != nil {
 		t.Errorf("after the first has ended: %v", err)
 	} else {
 		leave()

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// ArchiveTimeout limits the time from the last totals for which a bucket may fail to take the full result;
+	// ArchiveTimeout limits the time from the last totals for which a bucket may fail to take the full result.
+	ArchiveTimeout = time.Minute
 	// ArchiveInterval is the time between two attempts until then.
-	ArchiveTimeout  = time.Minute
 	ArchiveInterval = 5 * time.Second
 )
 

@@ -53,6 +53,7 @@ func becomes(p *step.Planner, kind string, ready bool, message string, progress 
 	return false
 }
 
+// AwaitReadiness says what the run waits for until its target and its clients are ready.
 func AwaitReadiness(p *step.Planner) {
 	targets := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionTargetReady)
 	clients := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionClientsReady)

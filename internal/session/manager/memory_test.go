@@ -60,7 +60,7 @@ func (b *memoryBench) send(namespace, run string, index int, m *sessionpb.PodMes
 }
 
 // largest returns messages as large as each kind may be.
-func largest(t *testing.T) map[string]*sessionpb.PodMessage {
+func largest(_ *testing.T) map[string]*sessionpb.PodMessage {
 	thresholds := make([]k6metric.Threshold, 100)
 	for i := range thresholds {
 		thresholds[i] = k6metric.Threshold{Metric: strings.Repeat("m", 512), Source: "p(95)<200"}

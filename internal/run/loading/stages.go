@@ -1,5 +1,5 @@
-// Package load takes a run through the stages of its load, and decides what ends a stage early.
-package load
+// Package loading takes a run through the stages of its load, and decides what ends a stage early.
+package loading
 
 import (
 	"fmt"
@@ -85,6 +85,7 @@ func SetUp(p *step.Planner) {
 	p.RequeueIn(ProgressInterval)
 }
 
+// Ended reports whether every client has ended its load.
 func Ended(p *step.Planner) bool {
 	ended := p.CountClients(func(c *session.ClientState) bool { return c.Script.LoadEnded || c.Totals != nil })
 	return ended == loadplan.Replicas(&p.Run.Spec)
