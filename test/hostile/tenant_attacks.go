@@ -188,11 +188,11 @@ func manyCells(name string) *v1alpha1.Benchmark {
 		changed := v1alpha1.AxisOption{Name: "changed"}
 		for j := range changes {
 			changed.Set = append(changed.Set, v1alpha1.FieldValue{
-				Path:  v1alpha1.JSONPointer(fmt.Sprintf("/target/pod/annotations/a%d", j)),
+				Path:  fmt.Sprintf("/target/pod/annotations/a%d", j),
 				Value: &apiextensionsv1.JSON{Raw: fmt.Appendf(nil, "%q", fmt.Sprintf("%d-%s", i, strings.Repeat("x", 115)))},
 			})
 		}
-		b.Spec.Axes = append(b.Spec.Axes, v1alpha1.Axis{Name: v1alpha1.DNSLabel(fmt.Sprintf("axis-%d", i)), Options: []v1alpha1.AxisOption{{Name: "template"}, changed}})
+		b.Spec.Axes = append(b.Spec.Axes, v1alpha1.Axis{Name: fmt.Sprintf("axis-%d", i), Options: []v1alpha1.AxisOption{{Name: "template"}, changed}})
 	}
 	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(1))}
 	b.Spec.Capacity = &v1alpha1.Capacity{Path: "/load/open/requestsPerSecond", From: 10, Max: 1000}

@@ -26,8 +26,9 @@ const (
 	// Health is the path that it answers without credentials.
 	Health = "/health"
 
-	// AddressVariable and DirectoryVariable are environment variables of its program.
-	AddressVariable   = "ASSAY_TEST_S3_ADDRESS"
+	// AddressVariable is the environment variable of its program with the address that it listens on.
+	AddressVariable = "ASSAY_TEST_S3_ADDRESS"
+	// DirectoryVariable is that with the directory of its objects.
 	DirectoryVariable = "ASSAY_TEST_S3_DIRECTORY"
 )
 
