@@ -56,7 +56,7 @@ func TestDocs(t *testing.T) {
 	n, _ := blocks.BlocksToDecide(alpha, rule, 100)
 	says("about %d blocks would decide", n)
 	verdict, word = Rule{Higher, 10}.Decide(e)
-	says("With a tolerance of 10%% the same figures are `%s`, *%s*.", verdict, word)
+	says("With a tolerance of 10%% the same values are `%s`, *%s*.", verdict, word)
 
 	sequence, err := Unpaired(runs[:10], runs[10:])
 	if err != nil {
