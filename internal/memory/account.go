@@ -34,7 +34,7 @@ const defaultLimit = 256 << 20
 // Owner is what bytes are held for: a run, or a Benchmark's round.
 type Owner struct{ Namespace, UID string }
 
-// Account is the sum of what all owners hold. It is safe for concurrent use.
+// Account is the sum of what all owners hold. It is safe for concurrent use. A nil account has room for everything.
 type Account struct {
 	mu     sync.Mutex
 	limit  int64
@@ -89,12 +89,11 @@ func (e *FullError) Unwrap() error { return ErrFull }
 // Hold sets how many bytes, from 0 on, an owner holds of a kind. The error is a *FullError, and then nothing has changed. Fewer bytes
 // than before are always accepted.
 func (a *Account) Hold(o Owner, kind Kind, bytes int64) error {
+	if a == nil {
+		return nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.hold(o, kind, bytes)
-}
-
-func (a *Account) hold(o Owner, kind Kind, bytes int64) error {
 	h := a.owners[o]
 	if h == nil {
 		h = &holding{kinds: map[Kind]int64{}}
@@ -132,30 +131,11 @@ func (a *Account) check(o Owner, h *holding, kind Kind, more int64) error {
 	return &FullError{Kind: kind, Bytes: more, Namespace: namespace, Used: a.used, Limit: a.limit, Wait: largest > h.sum+more}
 }
 
-// Take holds bytes in addition to what the owner holds of the kind, until release is called. It is for what is held for a
-// moment, by several goroutines at a time; the same kind of an owner is not for Hold as well. The error is that of Hold.
-func (a *Account) Take(o Owner, kind Kind, bytes int64) (release func(), err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	before := int64(0)
-	if h := a.owners[o]; h != nil {
-		before = h.kinds[kind]
-	}
-	if err := a.hold(o, kind, before+bytes); err != nil {
-		return nil, err
-	}
-	h := a.owners[o]
-	return sync.OnceFunc(func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if h != nil && a.owners[o] == h { // else Free has given it back
-			_ = a.hold(o, kind, max(0, h.kinds[kind]-bytes)) // fewer are always accepted
-		}
-	}), nil
-}
-
 // Free gives back all that an owner holds, of every kind and whoever accounts for it.
 func (a *Account) Free(o Owner) {
+	if a == nil {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if h := a.owners[o]; h != nil {

@@ -34,9 +34,6 @@ var kinds = []memory.Kind{memory.Totals, memory.ScriptMetrics, memory.SetupData,
 // the last of them waits: its session ends, and it sends them again. But for the largest run of a namespace nothing would
 // ever be given back: its pod fails instead. Observe has the reason. r.mu must be held.
 func (r *run) hold(p *participant, kind memory.Kind, bytes int64) error {
-	if r.memory == nil {
-		return nil
-	}
 	err := r.memory.Hold(r.owner, kind, bytes)
 	if full := (*memory.FullError)(nil); errors.As(err, &full) {
 		if full.Wait {
@@ -50,9 +47,6 @@ func (r *run) hold(p *participant, kind memory.Kind, bytes int64) error {
 
 // releaseAll gives back what the pods of the run made the manager hold. r.mu must be held.
 func (r *run) releaseAll() {
-	if r.memory == nil {
-		return
-	}
 	for _, kind := range kinds {
 		_ = r.memory.Hold(r.owner, kind, 0) // fewer are always accepted
 	}
@@ -62,7 +56,7 @@ func (r *run) releaseAll() {
 // holdSeries counts the series and the usage samples, before one of them grows. Where there is no memory for as many
 // entries as they may have, they are joined. r.mu must be held.
 func (r *run) holdSeries(p *participant) error {
-	if r.held.unseen--; r.held.unseen >= 0 || r.memory == nil {
+	if r.held.unseen--; r.held.unseen >= 0 {
 		return nil
 	}
 	for r.memory.Hold(r.owner, memory.Series, r.seriesBytes()) != nil && len(r.series.entries) > minSeriesLength {
