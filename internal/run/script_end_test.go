@@ -136,6 +136,7 @@ func TestSummarize(t *testing.T) {
 	lost := func(ago time.Duration) func(*session.ClientState) {
 		return func(c *session.ClientState) { c.Connected, c.DisconnectedSince = false, now.Add(-ago) }
 	}
+	waiting := func(c *session.ClientState) { c.Waiting = "the manager has no memory left" }
 	late := func(c *session.ClientState) { c.TotalsSince = now.Add(-conclusion.SummaryTimeout) }
 	for name, tc := range map[string]struct {
 		scene  *scene
@@ -147,6 +148,7 @@ func TestSummarize(t *testing.T) {
 		"client 0 may connect again":      {change(base(), 0, lost(time.Second)), -1, false, ""},
 		"client 0 is lost":                {change(base(), 0, lost(time.Minute)), 1, false, ""},
 		"all are lost":                    {change(change(base(), 0, lost(time.Minute)), 1, lost(time.Minute)), -1, false, ""},
+		"no memory for client 0":          {change(base(), 0, waiting), 0, false, "handleSummary(). Client 0 waits for memory: the manager has no memory left."},
 		"it takes too long":               {base().clients(late), -1, true, "no client answered"},
 		"it has returned":                 {change(base(), 0, func(c *session.ClientState) { c.Summary = &result.ScriptSummary{Error: "no paper"} }), -1, true, "no paper"},
 		"another than client 0 has run":   {change(base(), 1, func(c *session.ClientState) { c.Summary = &result.ScriptSummary{Error: "of 1"} }), -1, true, "of 1"},
@@ -165,8 +167,8 @@ func TestSummarize(t *testing.T) {
 				t.Fatalf("client %d, stored %t: %+v", client, p.Store != nil, stateIn(p))
 			}
 			if p.Store == nil {
-				if p.RequeueAfter == 0 {
-					t.Error("waits for ever")
+				if p.RequeueAfter == 0 || !strings.HasSuffix(stateIn(p).Message, tc.says) {
+					t.Errorf("again in %s: %+v", p.RequeueAfter, stateIn(p))
 				}
 				return
 			}

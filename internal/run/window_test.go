@@ -45,7 +45,7 @@ func TestWaitingClientsAreInTheStatus(t *testing.T) {
 	c := s.o.Sessions.Clients[1]
 	c.Waiting = "the manager has no memory left for 3.0 MiB of totals of clients"
 	s.o.Sessions.Clients[1] = c
-	if got := meta.FindStatusCondition(s.decide().Status.Conditions, v1alpha1.ConditionSucceeded).Message; !strings.HasSuffix(got, " Client 1 waits with what it has to send: "+c.Waiting+".") {
+	if got := meta.FindStatusCondition(s.decide().Status.Conditions, v1alpha1.ConditionSucceeded).Message; !strings.HasSuffix(got, " Client 1 waits for memory: "+c.Waiting+".") {
 		t.Errorf("the run says %q", got)
 	}
 }

@@ -55,7 +55,7 @@ type PodState struct {
 	// agent. ProbeFailure is why its last probe failed, or empty.
 	ProbeResult  *ProbeResult
 	ProbeFailure string
-	// Waiting is why the pod must wait with what it has to send, or empty.
+	// Waiting is why the pod must wait with what it has to send or to receive, or empty.
 	Waiting string
 	// Failure is the error that the pod reported, or for which it was rejected. It is empty if there was none.
 	// FailureKind is its kind.

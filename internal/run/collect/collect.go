@@ -20,7 +20,7 @@ func Collect(p *step.Planner) {
 	p.SetState(v1alpha1.ReasonCollecting, "Every client has sent its totals.", nil)
 	summarizing := summarizing(p)
 	if summarizing {
-		p.SetState(v1alpha1.ReasonCollecting, "Every client has sent its totals. A client runs the script's handleSummary().", nil)
+		p.SetState(v1alpha1.ReasonCollecting, "Every client has sent its totals. A client runs the script's handleSummary()."+p.Waiting(), nil)
 	}
 	if observed.AwaitsSample(p.Run, p.Observed, p.Now) {
 		p.Read = true

@@ -3,8 +3,6 @@ package loading
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -50,22 +48,11 @@ func Measure(p *step.Planner, at int64) {
 	if said := abortOnFail(p, at); said != "" {
 		message += " " + said
 	}
-	message += waiting(p)
+	message += p.Waiting()
 	progress := progress(p.Run, p.Observed, sessionpb.Stage_STAGE_MEASUREMENT, at, extent)
 	progress.Window = window(p.Run, p.Observed)
 	p.SetState(v1alpha1.ReasonMeasuring, message, progress)
 	p.RequeueIn(ProgressInterval)
-}
-
-// waiting says of the first client that must wait with what it has to send why, as another sentence.
-func waiting(p *step.Planner) string {
-	clients := p.Observed.Sessions.Clients
-	for _, i := range slices.Sorted(maps.Keys(clients)) {
-		if why := clients[i].Waiting; why != "" {
-			return fmt.Sprintf(" Client %d waits with what it has to send: %s.", i, why)
-		}
-	}
-	return ""
 }
 
 // SetUp waits until client 0 has executed setup() and every client has what that returned.

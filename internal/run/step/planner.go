@@ -1,6 +1,7 @@
 package step
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -145,6 +146,16 @@ func (p *Planner) CountClients(is func(*session.ClientState) bool) int {
 		}
 	}
 	return n
+}
+
+// Waiting says of the first client that waits until the manager has memory why, as another sentence. It returns "" if none does.
+func (p *Planner) Waiting() string {
+	for i := range loadplan.Replicas(&p.Run.Spec) {
+		if why := p.Observed.Sessions.Clients[i].Waiting; why != "" {
+			return fmt.Sprintf(" Client %d waits for memory: %s.", i, why)
+		}
+	}
+	return ""
 }
 
 // UserInputs returns what the run takes from the user's ConfigMaps.

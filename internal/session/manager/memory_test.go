@@ -169,6 +169,23 @@ func TestSmallerRunsWait(t *testing.T) {
 	}
 }
 
+// TestSummariesWaitForMemory asks for a summary while there is no memory for its data, and again when there is.
+func TestSummariesWaitForMemory(t *testing.T) {
+	messages := largest(t)
+	size := int64(len(messages["totals"].GetClientTotals().GetTotals()))
+	b := newMemoryBench(t, 4*size)
+	if err := errors.Join(b.send("ns", "run", 0, messages["totals"]), b.send("ns", "large", 0, messages["totals"])); err != nil {
+		t.Fatal(err)
+	}
+	for _, waits := range []bool{true, false} {
+		b.Summarize("run", 0, []byte("{}"))
+		if got := b.Observe("run").Clients[0].Waiting; (got != "") != waits {
+			t.Errorf("waiting %q", got)
+		}
+		b.Forget("large")
+	}
+}
+
 // TestSummariesAreAskedFor has clients send summaries that nobody asked for, and a client whose summary an earlier
 // manager had.
 func TestSummariesAreAskedFor(t *testing.T) {

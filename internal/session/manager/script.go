@@ -94,17 +94,15 @@ func (s *Server) Summarize(run string, client int, data []byte) {
 		if p == nil || d.summarize[client] != nil {
 			return
 		}
-		if r.memory != nil {
-			if err := r.memory.Hold(r.owner, memory.Summary, r.held.summaries+int64(len(data))); err != nil {
-				p.Waiting = err.Error()
-				return
-			}
+		if err := r.memory.Hold(r.owner, memory.Summary, r.held.summaries+int64(len(data))); err != nil {
+			p.Waiting = err.Error()
+			return
 		}
 		if d.summarize == nil {
 			d.summarize = map[int][]byte{}
 		}
 		r.held.summaries += int64(len(data))
-		d.summarize[client] = data
+		d.summarize[client], p.Waiting = data, ""
 	})
 }
 
