@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -121,12 +122,14 @@ func unpack(data []byte, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack result: %w", err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
-	if err != nil {
+	// The trailer has the length: a buffer that grows would take more than twice that.
+	length := min(int64(binary.LittleEndian.Uint32(data[len(data)-4:])), int64(limit))
+	plain := bytes.NewBuffer(make([]byte, 0, length+bytes.MinRead))
+	if _, err := plain.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
 		return nil, fmt.Errorf("unpack result: %w", err)
 	}
-	if len(plain) > limit {
+	if plain.Len() > limit {
 		return nil, fmt.Errorf("unpack result: more than %d bytes", limit)
 	}
-	return plain, nil
+	return plain.Bytes(), nil
 }

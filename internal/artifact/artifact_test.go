@@ -374,6 +374,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"a later version":       {pack(`{"schemaVersion":99,"merged":"other"}`), "schema version is 99"},
 		"unpacks to too much":   {pack(strings.Repeat(" ", 32<<20+1)), "more than 33554432 bytes"},
 		"too many clients":      {pack(`{"schemaVersion":1,"clients":[{}` + strings.Repeat(",{}", 100_000) + "]}"), "more than 64 MiB of memory"},
+		"a name in other case":  {pack(`{"schemaVersion":1,"clientſ":[{}` + strings.Repeat(",{}", 100_000) + "]}"), "isn't in ASCII"},
 		"too deep":              {pack(strings.Repeat("[", 33)), "more than 32 levels"},
 		"too many histograms":   {pack(`{"schemaVersion":1,"clients":[{}` + strings.Repeat(`,{"hdr":1}`, 2001) + "]}"), "2001 histograms"},
 		"metrics that can't be": {pack(`{"schemaVersion":1,"merged":{"latencies":{"total":{"count":0,"sumMicroseconds":5}}}}`), "metrics without a count"},

@@ -1,14 +1,18 @@
 package artifact
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Bounds of the JSON that is decoded.
@@ -39,13 +43,35 @@ func (b *bounds) check(plain []byte, v any) error {
 	if n := bytes.Count(plain, []byte(`"hdr"`)); n > b.histograms {
 		return fmt.Errorf("%d histograms, at most %d are read", n, b.histograms)
 	}
-	return checkSize(plain, reflect.TypeOf(v), b.memory)
+	_, err := checkSize(bytes.NewReader(plain), reflect.TypeOf(v), b.memory)
+	return err
 }
 
 // CheckSize returns an error for JSON that is nested too deep, or whose values would take more than 64 MiB as those of the type of v. An object of
 // two bytes may stand for a client of kilobytes: each element of an array, value of a map and value behind a pointer counts with the size of
 // its type. CheckSize accepts whatever else is wrong with the JSON.
-func CheckSize(plain []byte, v any) error { return checkSize(plain, reflect.TypeOf(v), maxMemory) }
+func CheckSize(plain []byte, v any) error {
+	_, err := checkSize(bytes.NewReader(plain), reflect.TypeOf(v), maxMemory)
+	return err
+}
+
+// Size returns about how many bytes decoding an artifact into the type of v takes: the length of its JSON, and its values as CheckSize
+// counts them. Size itself holds neither. It returns an error for an artifact that is malformed or too large.
+func Size(data []byte, v any) (int64, error) {
+	plain, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return 0, fmt.Errorf("unpack result: %w", err)
+	}
+	limited := &io.LimitedReader{R: plain, N: maxDecoded + 1}
+	values, err := checkSize(limited, reflect.TypeOf(v), maxMemory)
+	if err != nil {
+		return 0, fmt.Errorf("unpack result: %w", err)
+	}
+	if limited.N == 0 {
+		return 0, fmt.Errorf("unpack result: more than %d bytes", maxDecoded)
+	}
+	return maxDecoded + 1 - limited.N + int64(values), nil
+}
 
 // shape is what a value of a type takes.
 type shape struct {
@@ -131,19 +157,47 @@ func (f *frame) open(object bool) frame {
 	return next
 }
 
-// name reads a name of an object.
-func (f *frame) name(text []byte) error {
+// maxName is longer than the name of any field, in bytes.
+const maxName = 128
+
+// name reads a name of an object. Names of fields are in ASCII and have no escapes: others may be the same to the decoder, which compares
+// them without their case.
+func (f *frame) name(text []byte, odd bool) error {
 	f.key = false
 	switch {
 	case f.of.isMap:
-	case bytes.IndexByte(text, '\\') >= 0:
-		return errors.New("a name of a field has an escape")
+	case odd:
+		return errors.New("a name of a field has an escape, or isn't in ASCII")
 	default:
 		if f.value = f.of.fields[strings.ToLower(string(text))]; f.value == nil {
 			f.value = ignored
 		}
 	}
 	return nil
+}
+
+// text is a string of the JSON.
+type text struct {
+	length int
+	begin  [maxName]byte
+	// odd reports that it has an escape, or isn't in ASCII.
+	odd bool
+}
+
+// read reads the string from behind its first quote.
+func (t *text) read(plain *bufio.Reader) error {
+	t.length, t.odd = 0, false
+	for escaped := false; ; t.length++ {
+		c, err := plain.ReadByte()
+		if err != nil || c == '"' && !escaped {
+			return err
+		}
+		escaped = c == '\\' && !escaped
+		t.odd = t.odd || c == '\\' || c >= utf8.RuneSelf
+		if t.length < maxName {
+			t.begin[t.length] = c
+		}
+	}
 }
 
 // delimiters end a number or a word.
@@ -154,52 +208,55 @@ var delimiters = func() (all [256]bool) {
 	return all
 }()
 
-func checkSize(plain []byte, t reflect.Type, limit int) error {
+// checkSize returns what the values of JSON take, in bytes. It holds nothing but the names of the fields that it is in.
+func checkSize(plain io.Reader, t reflect.Type, limit int) (memory int, err error) {
 	root, ok := shapes.Load(t)
 	if !ok {
 		root, _ = shapes.LoadOrStore(t, shapeOf(t, map[reflect.Type]*shape{}))
 	}
+	from := bufio.NewReader(plain)
 	stack := []frame{{value: root.(*shape), of: ignored}}
-	memory := 0
-	for i := 0; i < len(plain); i++ {
+	var next text
+	for {
+		c, err := from.ReadByte()
 		f := &stack[len(stack)-1]
-		switch c := plain[i]; c {
-		case ' ', '\t', '\n', '\r', ':':
-		case ',':
+		switch {
+		case err != nil:
+		case c == ' ', c == '\t', c == '\n', c == '\r', c == ':':
+		case c == ',':
 			f.key = f.object
-		case '}', ']':
+		case c == '}', c == ']':
 			if len(stack) > 1 {
 				stack = stack[:len(stack)-1]
 			}
-		case '{', '[':
+		case c == '{', c == '[':
 			memory += f.take()
 			if stack = append(stack, f.open(c == '{')); len(stack) > maxDepth+1 {
-				return fmt.Errorf("more than %d levels of nesting", maxDepth)
+				return memory, fmt.Errorf("more than %d levels of nesting", maxDepth)
 			}
-		case '"':
-			begin := i + 1
-			for i++; i < len(plain) && plain[i] != '"'; i++ {
-				if plain[i] == '\\' {
-					i++
-				}
+		case c == '"':
+			switch err = next.read(from); {
+			case !f.object || !f.key:
+				memory += f.take() + next.length
+			case err == nil:
+				err = f.name(next.begin[:min(next.length, maxName)], next.odd)
 			}
-			text := plain[begin:min(i, len(plain))]
-			if f.object && f.key {
-				if err := f.name(text); err != nil {
-					return err
-				}
-				continue
-			}
-			memory += f.take() + len(text)
 		default: // a number or a word
 			memory += f.take()
-			for i+1 < len(plain) && !delimiters[plain[i+1]] {
-				i++
+			for err == nil && !delimiters[c] {
+				c, err = from.ReadByte()
+			}
+			if err == nil {
+				err = from.UnreadByte()
 			}
 		}
-		if memory > limit {
-			return fmt.Errorf("its values would take more than %d MiB of memory", limit>>20)
+		switch {
+		case memory > limit:
+			return memory, fmt.Errorf("its values would take more than %d MiB of memory", limit>>20)
+		case errors.Is(err, io.EOF):
+			return memory, nil
+		case err != nil:
+			return memory, err
 		}
 	}
-	return nil
 }

@@ -82,8 +82,17 @@ func TestSmallArtifactsTakeLittleMemory(t *testing.T) {
 			documents++
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
+			size, refusal := artifact.Size(data, reflect.New(kind).Elem().Interface())
+			runtime.ReadMemStats(&after)
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 1<<20 || refusal == nil && size < int64(len(document)) {
+				t.Errorf("%s: finding the size %d of %d bytes allocates %d kB: %.120s", kind, size, len(data), allocated>>10, document)
+			}
+			runtime.ReadMemStats(&before)
 			err := decode(data)
 			runtime.ReadMemStats(&after)
+			if tooLarge := err != nil && (strings.Contains(err.Error(), "of memory") || strings.Contains(err.Error(), "more than")); tooLarge != (refusal != nil) {
+				t.Errorf("%s: the size is refused with %v, the artifact with %v: %.120s", kind, refusal, err, document)
+			}
 			if err != nil && strings.Contains(err.Error(), "of memory") {
 				refused++
 			}
