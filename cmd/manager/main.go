@@ -290,7 +290,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	benchmarks := &benchmark.Reconciler{
 		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Clock: clock.RealClock{},
-		Overdue: overdue,
+		Overdue: overdue, Memory: sessions.Memory,
 	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)

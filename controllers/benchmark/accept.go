@@ -21,7 +21,7 @@ func (r *Reconciler) accept(ctx context.Context, b *v1alpha1.Benchmark, now time
 		refusal = lifecycle.RequestMismatch(candidate, request)
 	}
 	if refusal == "" {
-		round, err := r.storedRound(ctx, b.Namespace, candidate)
+		round, err := r.storedRound(ctx, b, candidate)
 		switch {
 		case errors.Is(err, errUnreadable):
 			refusal = fmt.Sprintf("The artifact of round %d can't be read: %s.", candidate.Number, err)

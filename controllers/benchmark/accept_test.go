@@ -75,7 +75,7 @@ func TestARoundIsAccepted(t *testing.T) {
 	if e := b.b.Status.Round.Effects[0]; e.Word != v1alpha1.EffectNoDifference || b.b.Status.LastPassed.Number != 3 {
 		t.Errorf("%+v, %+v", e, b.b.Status.LastPassed)
 	}
-	stored, err := b.storedRound(t.Context(), b.b.Namespace, &b.b.Status.History[0])
+	stored, err := b.storedRound(t.Context(), b.b, &b.b.Status.History[0])
 	if err != nil || stored.Baseline == nil || stored.Baseline.Number != 2 || stored.Baseline.AcceptanceTime == nil {
 		t.Errorf("the artifact has the baseline %+v: %v", stored.Baseline, err)
 	}
@@ -195,7 +195,7 @@ func TestTheTrendDecidesNothing(t *testing.T) {
 			t.Errorf("%+v", change)
 		}
 	}
-	stored, err := b.storedRound(t.Context(), b.b.Namespace, &s.History[0])
+	stored, err := b.storedRound(t.Context(), b.b, &s.History[0])
 	if err != nil || len(stored.Trend.Rounds) != rounds {
 		t.Errorf("%+v: %v", stored.Trend, err)
 	}

@@ -43,6 +43,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("get the Benchmark: %w", err)
 	}
 	before := b.DeepCopy()
+	defer r.Memory.Free(ownerOf(b))
 	lifecycle.ClearRetry(b)
 	wait, err := r.step(ctx, b)
 	switch {

@@ -126,7 +126,7 @@ func TestARunLikeTheBenchmarksOwnCounts(t *testing.T) {
 	}
 	b.round(1000)
 	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
-	stored, err := b.storedRound(t.Context(), b.b.Namespace, &b.b.Status.History[0])
+	stored, err := b.storedRound(t.Context(), b.b, &b.b.Status.History[0])
 	if err != nil || len(stored.Runs) != 1 {
 		t.Errorf("%d runs, %v", len(stored.Runs), err)
 	}

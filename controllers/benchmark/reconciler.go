@@ -23,6 +23,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
+	"github.com/assay-dev/assay/internal/memory"
 )
 
 // Reconciler reconciles Benchmarks.
@@ -34,6 +35,8 @@ type Reconciler struct {
 	// Metrics may be nil.
 	Metrics *metrics.Metrics
 	Clock   clock.PassiveClock
+	// Memory accounts for artifacts while they are read. It may be nil.
+	Memory *memory.Account
 	// Overdue ends the process, because a reconciliation has taken too long.
 	Overdue func()
 

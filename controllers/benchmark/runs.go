@@ -138,7 +138,7 @@ func (r *Reconciler) metrics(ctx context.Context, b *v1alpha1.Benchmark, run *v1
 			return read, nil
 		}
 	}
-	measured, err := r.result(ctx, run)
+	measured, err := r.result(ctx, b, run)
 	if err != nil {
 		return read, err
 	}
@@ -172,9 +172,9 @@ func (r *Reconciler) nodeType(ctx context.Context, name string) (string, error) 
 	return node.Labels[corev1.LabelInstanceTypeStable], nil
 }
 
-// result reads the result of a finished run. It returns nil for one that has none, or whose artifact is not
+// result reads the result of a finished run for a Benchmark of its namespace. It returns nil for one that has none, or whose artifact is not
 // the one that the status announces.
-func (r *Reconciler) result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
+func (r *Reconciler) result(ctx context.Context, b *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRun) (*result.Result, error) {
 	announced := run.Status.Artifact
 	if announced == nil || announced.ConfigMap == nil || run.Status.Verdict == v1alpha1.VerdictError {
 		return nil, nil
@@ -189,6 +189,13 @@ func (r *Reconciler) result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*r
 	data := stored.BinaryData[announced.ConfigMap.Key]
 	if artifact.Identify(data).SHA256 != announced.SHA256 {
 		return nil, nil
+	}
+	size, err := artifact.Size(data, result.Result{})
+	if err != nil {
+		return nil, nil //nolint:nilerr // a run without a result is replaced
+	}
+	if err := r.hold(b, size); err != nil {
+		return nil, fmt.Errorf("read the artifact of run %s: %w", run.Name, err)
 	}
 	measured, err := artifact.Decode(data)
 	if err != nil {

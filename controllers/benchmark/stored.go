@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/memory"
 )
 
 // baseline returns the stored runs with which the cells are compared, by the names of the cells.
@@ -26,12 +27,12 @@ func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known 
 	stored := map[string][]benchmark.Run{}
 	switch from := &b.Spec.Comparison.Baseline; {
 	case from.LastPassed != nil && b.Status.LastPassed != nil:
-		stored, err = r.storedRuns(ctx, b.Namespace, b.Status.LastPassed)
+		stored, err = r.storedRuns(ctx, b, b.Status.LastPassed)
 	case from.Benchmark != nil:
 		other := &v1alpha1.Benchmark{}
 		err = r.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: from.Benchmark.Name}, other)
 		if err == nil && len(other.Status.History) > 0 {
-			stored, err = r.storedRuns(ctx, b.Namespace, &other.Status.History[0])
+			stored, err = r.storedRuns(ctx, b, &other.Status.History[0])
 		}
 		err = client.IgnoreNotFound(err)
 	case from.Runs != nil:
@@ -51,8 +52,8 @@ func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known 
 }
 
 // storedRuns returns the runs of a round that is stored. There are none if the artifact is gone.
-func (r *Reconciler) storedRuns(ctx context.Context, namespace string, round *v1alpha1.RoundReference) (map[string][]benchmark.Run, error) {
-	stored, err := r.storedRound(ctx, namespace, round)
+func (r *Reconciler) storedRuns(ctx context.Context, b *v1alpha1.Benchmark, round *v1alpha1.RoundReference) (map[string][]benchmark.Run, error) {
+	stored, err := r.storedRound(ctx, b, round)
 	if stored == nil || err != nil {
 		return map[string][]benchmark.Run{}, err
 	}
@@ -62,13 +63,13 @@ func (r *Reconciler) storedRuns(ctx context.Context, namespace string, round *v1
 // errUnreadable reports that an artifact can't be read, now or later.
 var errUnreadable = errors.New("it is not the artifact that the status announces")
 
-// storedRound returns a round that is stored, or nil if its artifact is gone.
-func (r *Reconciler) storedRound(ctx context.Context, namespace string, round *v1alpha1.RoundReference) (*benchmark.Round, error) {
+// storedRound returns a round that is stored, or nil if its artifact is gone. It is read for a Benchmark of its namespace.
+func (r *Reconciler) storedRound(ctx context.Context, b *v1alpha1.Benchmark, round *v1alpha1.RoundReference) (*benchmark.Round, error) {
 	if round.Artifact == nil || round.Artifact.ConfigMap == nil {
 		return nil, nil
 	}
 	var obj corev1.ConfigMap
-	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: round.Artifact.ConfigMap.Name}, &obj)
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: round.Artifact.ConfigMap.Name}, &obj)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	} else if err != nil {
@@ -78,6 +79,11 @@ func (r *Reconciler) storedRound(ctx context.Context, namespace string, round *v
 	if artifact.Identify(data).SHA256 != round.Artifact.SHA256 {
 		return nil, fmt.Errorf("ConfigMap %s: %w", obj.Name, errUnreadable)
 	}
+	if size, err := artifact.Size(data, benchmark.Round{}); err != nil {
+		return nil, fmt.Errorf("ConfigMap %s: %w: %w", obj.Name, errUnreadable, err)
+	} else if err := r.hold(b, size); err != nil {
+		return nil, fmt.Errorf("read ConfigMap %s: %w", obj.Name, err)
+	}
 	decoded, err := benchmark.DecodeRound(data)
 	if err != nil {
 		return nil, fmt.Errorf("ConfigMap %s: %w: %w", obj.Name, errUnreadable, err)
@@ -85,10 +91,20 @@ func (r *Reconciler) storedRound(ctx context.Context, namespace string, round *v
 	return decoded, nil
 }
 
+// hold accounts for an artifact of some bytes that is read, until the end of the reconciliation or the next artifact: what goes on
+// is little. The error says for users why there is no room.
+func (r *Reconciler) hold(b *v1alpha1.Benchmark, bytes int64) error {
+	return r.Memory.Hold(ownerOf(b), memory.Artifact, bytes)
+}
+
+func ownerOf(b *v1alpha1.Benchmark) memory.Owner {
+	return memory.Owner{Namespace: b.Namespace, UID: string(b.UID)}
+}
+
 // lastTrend returns the trend up to the newest completed round whose artifact can be read, or nil if there is none.
 func (r *Reconciler) lastTrend(ctx context.Context, b *v1alpha1.Benchmark) (*benchmark.Trend, error) {
 	for i := range b.Status.History {
-		switch round, err := r.storedRound(ctx, b.Namespace, &b.Status.History[i]); {
+		switch round, err := r.storedRound(ctx, b, &b.Status.History[i]); {
 		case round != nil:
 			return round.Trend, nil
 		case err != nil && !errors.Is(err, errUnreadable):

@@ -72,15 +72,19 @@ func (r *Reconciler) observeBucket(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	o.Upload = r.attempted(br.UID, uploads)
 }
 
-// upload keeps an artifact until its full result is stored, and begins an attempt if the plan says so.
+// upload keeps an artifact until its full result is stored, and begins an attempt if the plan says so. Without memory for it the
+// attempt fails.
 func (r *Reconciler) upload(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) {
-	r.known.change(br.UID, func(s *runState) { s.unstored = plan.Upload })
+	kept := r.keep(br, plan.Upload)
 	if !plan.Attempt {
 		return
 	}
 	full, namespace, log := plan.Upload.Full, br.Namespace, ctrl.LoggerFrom(ctx)
 	r.attempt(ctx, br.UID, uploads, func(ctx context.Context) error {
-		err := r.Buckets.Put(ctx, namespace, full.Key, full.Data)
+		err := kept
+		if err == nil {
+			err = r.Buckets.Put(ctx, namespace, full.Key, full.Data)
+		}
 		if err != nil {
 			log.Info("Failed to store the full result", "error", err.Error())
 			r.Metrics.ArtifactFailed(metrics.KindBenchmarkRun, err)

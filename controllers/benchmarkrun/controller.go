@@ -19,6 +19,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
+	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
@@ -42,6 +43,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if br == nil || err != nil {
 		return ctrl.Result{}, err
 	}
+	defer func() { _ = r.holdArtifact(br, 0) }() // less is always accepted
 	if !br.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, br)
 	}
@@ -136,7 +138,7 @@ func (r *Reconciler) step(ctx context.Context, br *v1alpha1.BenchmarkRun, observ
 // the run. Then the next run of the lane is reconciled: it may have found it held.
 func (r *Reconciler) settle(ctx context.Context, br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 	if !meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.ConditionAdmitted) {
-		r.freeInputs(br.Namespace, br.UID)
+		r.freeInputs(br)
 		r.release(ctx, br)
 	}
 }
@@ -197,7 +199,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	case apierrors.IsNotFound(err) || err == nil && !br.DeletionTimestamp.IsZero() && !state.HasFinalizer(br):
 		for _, uid := range r.known.forget(name) {
 			r.Sessions.Forget(string(uid))
-			r.freeInputs(name.Namespace, uid)
+			r.Memory.Free(memory.Owner{Namespace: name.Namespace, UID: string(uid)})
 		}
 		return nil, nil
 	case err != nil:
@@ -205,7 +207,7 @@ func (r *Reconciler) get(ctx context.Context, name types.NamespacedName) (*v1alp
 	}
 	r.known.see(br, name)
 	if state.IsOver(br) {
-		r.freeInputs(br.Namespace, br.UID)
+		r.freeInputs(br)
 	}
 	return br, nil
 }
@@ -226,7 +228,7 @@ func (r *Reconciler) store(ctx context.Context, br *v1alpha1.BenchmarkRun, obser
 		r.Metrics.ArtifactFailed(metrics.KindBenchmarkRun, err)
 	}
 	if err != nil || refusal != nil {
-		r.known.change(br.UID, func(s *runState) { s.unstored = plan.Store })
+		_ = r.keep(br, plan.Store) // else the result is merged again
 	}
 	if err != nil {
 		plan.Retry(err)

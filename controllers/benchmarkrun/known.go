@@ -25,8 +25,9 @@ type runState struct {
 	inputs int64
 	// node is the node of an active run's target.
 	node *targetNode
-	// unstored is an artifact that could not be created yet.
-	unstored *observed.Storage
+	// unstored is an artifact that could not be created yet, for which the account of memory has unstoredBytes.
+	unstored      *observed.Storage
+	unstoredBytes int64
 	// upload stores the full result, reclaim deletes the objects of a deleted run.
 	upload, reclaim *attempts
 }
@@ -87,7 +88,7 @@ func (k *knownRuns) see(br *v1alpha1.BenchmarkRun, name types.NamespacedName) {
 		k.byUID[br.UID] = s
 	}
 	if state.IsOver(br) {
-		s.config, s.node, s.unstored = nil, nil, nil
+		s.config, s.node, s.unstored, s.unstoredBytes = nil, nil, nil, 0
 		if br.DeletionTimestamp.IsZero() {
 			s.upload = nil
 		}

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/memory"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/inputs"
+	"github.com/assay-dev/assay/internal/run/observed"
 )
 
 const (
@@ -22,9 +25,6 @@ const (
 // holdInputs accounts for what the spec and the inputs of an active run take of the manager's memory. The error says for
 // users why there is no room.
 func (r *Reconciler) holdInputs(br *v1alpha1.BenchmarkRun) error {
-	if r.Memory == nil {
-		return nil
-	}
 	bytes := r.known.get(br.UID).inputs
 	if bytes == 0 {
 		encoded, err := json.Marshal(&br.Spec)
@@ -40,12 +40,42 @@ func (r *Reconciler) holdInputs(br *v1alpha1.BenchmarkRun) error {
 		}
 		r.known.change(br.UID, func(s *runState) { s.inputs = bytes })
 	}
-	return r.Memory.Hold(memory.Owner{Namespace: br.Namespace, UID: string(br.UID)}, memory.Inputs, bytes)
+	return r.Memory.Hold(ownerOf(br), memory.Inputs, bytes)
 }
 
 // freeInputs gives back what holdInputs has taken for a run.
-func (r *Reconciler) freeInputs(namespace string, uid types.UID) {
-	if r.Memory != nil {
-		_ = r.Memory.Hold(memory.Owner{Namespace: namespace, UID: string(uid)}, memory.Inputs, 0) // less is always accepted
+func (r *Reconciler) freeInputs(br *v1alpha1.BenchmarkRun) {
+	_ = r.Memory.Hold(ownerOf(br), memory.Inputs, 0) // less is always accepted
+}
+
+func ownerOf(br *v1alpha1.BenchmarkRun) memory.Owner {
+	return memory.Owner{Namespace: br.Namespace, UID: string(br.UID)}
+}
+
+// holdArtifact accounts for an artifact of some bytes that is decoded, in addition to the one that is kept, until the end of
+// the reconciliation. The error says for users why there is no room.
+func (r *Reconciler) holdArtifact(br *v1alpha1.BenchmarkRun, bytes int64) error {
+	return r.Memory.Hold(ownerOf(br), memory.Artifact, r.known.get(br.UID).unstoredBytes+bytes)
+}
+
+// keep keeps an artifact that can't be stored yet, if there is room for it. Otherwise the next reconciliation merges the
+// result again, and the error says for users why.
+func (r *Reconciler) keep(br *v1alpha1.BenchmarkRun, s *observed.Storage) error {
+	if r.known.get(br.UID).unstored == s {
+		return nil
 	}
+	encoded := s.Object.(*corev1.ConfigMap).BinaryData[artifact.Key]
+	bytes, err := artifact.Size(encoded, result.Result{})
+	if err != nil {
+		return fmt.Errorf("count the artifact: %w", err)
+	}
+	bytes += int64(len(encoded))
+	if s.Full != nil {
+		bytes += int64(len(s.Full.Data))
+	}
+	if err := r.Memory.Hold(ownerOf(br), memory.Artifact, bytes); err != nil {
+		return err
+	}
+	r.known.change(br.UID, func(known *runState) { known.unstored, known.unstoredBytes = s, bytes })
+	return nil
 }

@@ -2,6 +2,7 @@ package benchmarkrun
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
 )
@@ -68,8 +70,17 @@ func (r *Reconciler) observeArtifact(ctx context.Context, br *v1alpha1.Benchmark
 	}
 	data := stored.BinaryData[artifact.Key]
 	o.Stored = &observed.Stored{Identity: artifact.Identify(data)}
-	if o.Stored.SHA256 == br.Status.Artifact.SHA256 { // else it isn't worth decoding
-		o.Stored.Result, o.Stored.Err = artifact.Decode(data)
+	if o.Stored.SHA256 != br.Status.Artifact.SHA256 { // it isn't worth decoding
+		return nil
 	}
+	size, err := artifact.Size(data, result.Result{})
+	if err != nil {
+		o.Stored.Err = err
+		return nil
+	}
+	if err := r.holdArtifact(br, size); err != nil {
+		return fmt.Errorf("read the artifact: %w", err)
+	}
+	o.Stored.Result, o.Stored.Err = artifact.Decode(data)
 	return nil
 }

@@ -80,7 +80,7 @@ type Reconciler struct {
 	// WatchCertificates watches cert-manager's Certificates from its first call on. It may be nil.
 	WatchCertificates func() error
 
-	// Memory accounts for the inputs of active runs. It may be nil.
+	// Memory accounts for the inputs of active runs and for artifacts. It may be nil.
 	Memory *memory.Account
 	// Overdue is called when a reconciliation has taken a minute. It must end the process.
 	Overdue func()
