@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -58,18 +59,19 @@ var ErrTooLarge = errors.New("the result does not fit")
 
 // compress returns the result as it is stored, of any size.
 func compress(r *result.Result) ([]byte, error) {
-	packed, err := Pack(r)
+	packed, err := Pack(r, math.MaxInt)
 	if err != nil {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
 	return packed, nil
 }
 
-// Pack is the inverse of Unpack: it returns v as gzip-compressed JSON of any size. The same value always gives
-// the same bytes: the gzip header has neither time nor name.
-func Pack(v any) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+// Pack is the inverse of Unpack: it returns v as gzip-compressed JSON of at most limit bytes. The same value always gives
+// the same bytes: the gzip header has neither time nor name. The error is ErrTooLarge if it is larger: as soon as that is
+// known, because compressing takes most of the time.
+func Pack(v any, limit int) ([]byte, error) {
+	out := &limited{limit: limit}
+	w, err := gzip.NewWriterLevel(out, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +82,20 @@ func Pack(v any) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// limited is a buffer of at most limit bytes.
+type limited struct {
+	bytes.Buffer
+	limit int
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	if len(p) > l.limit-l.Len() {
+		return 0, ErrTooLarge
+	}
+	return l.Buffer.Write(p)
 }
 
 // DecodeFull is the inverse of EncodeFull. It rejects what Decode rejects, with higher bounds.

@@ -17,6 +17,7 @@ package benchmark
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -104,12 +105,11 @@ func (r *Round) Encode(limit int) ([]byte, error) {
 		if i >= 4 && len(kept.Levels) > 0 {
 			kept.Levels, kept.LevelsOmitted = nil, true
 		}
-		packed, err := artifact.Pack(&kept)
-		if err != nil {
-			return nil, fmt.Errorf("encode round: %w", err)
-		}
-		if len(packed) > limit {
+		packed, err := artifact.Pack(&kept, limit)
+		if errors.Is(err, artifact.ErrTooLarge) {
 			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("encode round: %w", err)
 		}
 		if _, err := artifact.Unpack(packed); err == nil { // else it couldn't be read
 			return packed, nil

@@ -132,7 +132,7 @@ func TestArtifactRefused(t *testing.T) {
 		`{"schemaVersion": 1, "cells": [` + strings.Repeat(`{"index":0},`, 256) + `{}]}`:                           "decode round: 257 cells, must be at most 256",
 		`{"schemaVersion": 1, "x": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`:                     "decode round: more than 32 levels of nesting",
 	} {
-		data, err := artifact.Pack(json.RawMessage(doc))
+		data, err := artifact.Pack(json.RawMessage(doc), artifact.ConfigMapLimit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func FuzzDecodeRound(f *testing.F) {
 	f.Add(string(encoded[:2000]))
 	f.Add(`{"schemaVersion": 1, "cells": [{"index": 0, "name": "a", "baseline": -1}], "runs": [{"cell": 0, "valid": true, "ended": "2026-11-22T12:00:00Z"}], "blocks": 1, "effects": [{"cell": 0, "percent": 1}], "capacities": [{"sustained": 1}]}`)
 	f.Fuzz(func(t *testing.T, doc string) {
-		data, err := artifact.Pack(json.RawMessage(doc))
+		data, err := artifact.Pack(json.RawMessage(doc), artifact.ConfigMapLimit)
 		if err != nil {
 			return
 		}
