@@ -10,7 +10,9 @@ import (
 type Comparison struct {
 	ranked ranked // candidates for the logarithm of the ratio
 	design design
-	spread float64 // standard deviation of what the design counts, as logarithms; NaN if unknown
+	// estimate is the median of ranked, p its p value against 0.
+	estimate, p float64
+	spread      float64 // standard deviation of what the design counts, as logarithms; NaN if unknown
 }
 
 // Effect is the ratio candidate/baseline with its confidence interval.
@@ -39,18 +41,12 @@ func Paired(baseline, candidate []float64) (Comparison, error) {
 		return Comparison{}, err
 	}
 	logs := make([]float64, len(baseline))
-	averages := make([]float64, 0, len(logs)*(len(logs)+1)/2)
 	for i := range logs {
 		logs[i] = logRatio(baseline[i], candidate[i])
-		for j := range i + 1 {
-			averages = append(averages, distinct((logs[i]+logs[j])/2))
-		}
 	}
-	return Comparison{
-		ranked: newRanked(averages, signedRank(len(logs))),
-		design: design{candidate: len(logs)},
-		spread: math.Sqrt(squares(logs) / float64(len(logs)-1)),
-	}, nil
+	d := design{candidate: len(logs)}
+	averages, unknown := averages(logs)
+	return newComparison(ranked{averages, unknown, d.tail()}, d, math.Sqrt(squares(logs)/float64(d.freedom()))), nil
 }
 
 // Unpaired compares values that were measured at different times. The estimate is the median of the
@@ -60,24 +56,20 @@ func Unpaired(baseline, candidate []float64) (Comparison, error) {
 	if err := checkBoth(baseline, candidate); err != nil {
 		return Comparison{}, err
 	}
-	ratios := make([]float64, 0, len(baseline)*len(candidate))
-	for _, b := range baseline {
-		for _, c := range candidate {
-			ratios = append(ratios, distinct(logRatio(b, c)))
-		}
-	}
 	d := design{baseline: len(baseline), candidate: len(candidate)}
-	return Comparison{
-		ranked: newRanked(ratios, d.tail()),
-		design: d,
-		spread: math.Sqrt((squares(logs(baseline)) + squares(logs(candidate))) / float64(d.freedom())),
-	}, nil
+	x, y := logs(baseline), logs(candidate)
+	differences, unknown := differences(x, y)
+	return newComparison(ranked{differences, unknown, d.tail()}, d, math.Sqrt((squares(x)+squares(y))/float64(d.freedom()))), nil
+}
+
+func newComparison(r ranked, d design, spread float64) Comparison {
+	return Comparison{ranked: r, design: d, spread: spread, estimate: middle(r.known), p: r.p(0)}
 }
 
 // Effect returns the estimated ratio and its interval. alpha is 1 minus the confidence; Alpha
 // computes it. The interval is unbounded if there are too few values.
 func (c Comparison) Effect(alpha float64) Effect {
-	i := c.ranked.interval(alpha)
+	i := c.ranked.interval(alpha, c.estimate)
 	i.Estimate, i.Low, i.High = math.Exp(i.Estimate), math.Exp(i.Low), math.Exp(i.High)
 	return Effect{Interval: i, P: c.P()}
 }
@@ -85,7 +77,7 @@ func (c Comparison) Effect(alpha float64) Effect {
 // P returns the two-sided p value against no difference. It is at most alpha if and only if the
 // interval of Effect(alpha) doesn't contain 1.
 func (c Comparison) P() float64 {
-	return c.ranked.p(0)
+	return c.p
 }
 
 // Spread returns the standard deviation of the logarithms: of the ratios within blocks or, unpaired,
@@ -107,11 +99,16 @@ func (d design) freedom() int {
 	return d.baseline + d.candidate - 2
 }
 
+// tails remembers distributions: each of up to 160 kB, for which a round may ask thousands of times.
+var tails = cache[design, []float64]{most: 64}
+
 func (d design) tail() []float64 {
-	if d.baseline == 0 {
-		return signedRank(d.candidate)
-	}
-	return mannWhitney(d.baseline, d.candidate)
+	return tails.get(d, func(d design) []float64 {
+		if d.baseline == 0 {
+			return signedRank(d.candidate)
+		}
+		return mannWhitney(d.baseline, d.candidate)
+	})
 }
 
 func checkBoth(baseline, candidate []float64) error {
@@ -128,11 +125,6 @@ func logRatio(baseline, candidate float64) float64 {
 		return 0
 	}
 	return math.Log(candidate) - math.Log(baseline)
-}
-
-// distinct makes logarithms equal that only differ by rounding, so that ties stay ties.
-func distinct(log float64) float64 {
-	return math.Round(log*1e12) / 1e12
 }
 
 func logs(values []float64) []float64 {

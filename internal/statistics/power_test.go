@@ -51,7 +51,7 @@ func TestLowEnd(t *testing.T) {
 		}
 		slices.Sort(all)
 		rank := 1 + random.IntN(len(all))
-		if got := lowEnd(baseline, candidate, rank); math.Abs(got-all[rank-1]) > 1e-9 {
+		if got := lowEnd(baseline, candidate, rank); math.Abs(got-all[rank-1]) > 1e-6 {
 			t.Fatalf("candidate %d of %v: %g", rank, all, got)
 		}
 	}

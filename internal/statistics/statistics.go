@@ -60,8 +60,14 @@ func Median(values []float64, alpha float64) (Interval, error) {
 	if err := check("values", values); err != nil {
 		return Interval{}, err
 	}
-	return newRanked(values, binomial(len(values))).interval(alpha), nil
+	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	slices.Sort(known)
+	r := ranked{ascending(known), len(values) - len(known), halves.get(len(values), binomial)}
+	return r.interval(alpha, median(known)), nil
 }
+
+// halves remembers distributions of up to 100 numbers each.
+var halves = cache[int, []float64]{most: MaxRuns}
 
 func check(name string, values []float64) error {
 	if len(values) == 0 || len(values) > MaxRuns {
@@ -75,20 +81,13 @@ func check(name string, values []float64) error {
 	return nil
 }
 
-// ranked holds candidates for the ends of an interval in ascending order.
+// ranked holds candidates for the ends of an interval.
 type ranked struct {
-	known   []float64
+	known   ordered
 	unknown int
 	// tail[k] is the probability that at most k candidates are below the true value. It equals the
 	// probability that at most k are above, and is held up to the middle.
 	tail []float64
-}
-
-// newRanked sorts candidates and counts those that are NaN.
-func newRanked(candidates, tail []float64) ranked {
-	known := slices.DeleteFunc(slices.Clone(candidates), math.IsNaN)
-	slices.Sort(known)
-	return ranked{known: known, unknown: len(candidates) - len(known), tail: tail}
 }
 
 // interval leaves out at both ends as many candidates as keep the error within alpha.
@@ -96,23 +95,22 @@ func newRanked(candidates, tail []float64) ranked {
 // The null distributions are those of continuous values. With ties they hold as well: values that
 // differ by next to nothing would have no ties, and their interval covers the true value as often as
 // promised. Its ends come as close as one likes to the ends here, which belong to the interval.
-func (r ranked) interval(alpha float64) Interval {
-	i := Interval{Estimate: median(r.known), Low: math.Inf(-1), High: math.Inf(1), Confidence: 1}
+func (r ranked) interval(alpha, estimate float64) Interval {
+	i := Interval{Estimate: estimate, Low: math.Inf(-1), High: math.Inf(1), Confidence: 1}
 	cut := critical(r.tail, alpha)
 	if cut == 0 {
 		return i
 	}
 	i.Confidence = 1 - 2*r.tail[cut-1]
-	if at := cut - r.unknown; at > 0 && at <= len(r.known) {
-		i.Low, i.High = r.known[at-1], r.known[len(r.known)-at]
+	if at := cut - r.unknown; at > 0 && at <= r.known.len() {
+		i.Low, i.High = r.known.at(at-1), r.known.at(r.known.len()-at)
 	}
 	return i
 }
 
 // p returns the smallest alpha at which the interval doesn't contain a value.
 func (r ranked) p(value float64) float64 {
-	notAbove := sort.Search(len(r.known), func(i int) bool { return r.known[i] > value })
-	notBelow := len(r.known) - sort.SearchFloat64s(r.known, value)
+	notAbove, notBelow := r.known.atMost(value), r.known.len()-r.known.below(value)
 	k := min(notAbove, notBelow) + r.unknown
 	if k >= len(r.tail) {
 		return 1
@@ -127,16 +125,19 @@ func critical(tail []float64, alpha float64) int {
 }
 
 // median returns the median of sorted values, or NaN without values.
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	switch {
-	case n == 0:
+func median(sorted []float64) float64 { return middle(ascending(sorted)) }
+
+// middle returns the median of ordered numbers, or NaN without any.
+func middle(of ordered) float64 {
+	n := of.len()
+	if n == 0 {
 		return math.NaN()
-	case sorted[(n-1)/2] == sorted[n/2]:
-		return sorted[n/2]
-	default:
-		return (sorted[(n-1)/2] + sorted[n/2]) / 2
 	}
+	low, high := of.at((n-1)/2), of.at(n/2)
+	if low == high { // both may be infinite
+		return high
+	}
+	return (low + high) / 2
 }
 
 // Finite returns nil for what JSON can't say: infinities, and NaN.

@@ -37,7 +37,7 @@ func effectTexts(effects []benchmark.Effect) (texts []string) {
 func TestRoundAsDocumented(t *testing.T) {
 	end := benchtest.ExampleRound(t, 5).Finish(t).End
 	want := []string{
-		"RequestsPerSecond Gate CannotTell -1.9 -9.6 3.2 15.0 Inconclusive 76",
+		"RequestsPerSecond Gate CannotTell -1.9 -9.6 3.2 15.0 Inconclusive 90",
 		"LatencyP99 Report CannotTell 2.0 -3.1 10.7 17.3  0",
 	}
 	if diff := cmp.Diff(want, effectTexts(end.Evaluation.Effects)); diff != "" {
@@ -54,7 +54,7 @@ func TestRoundAsDocumented(t *testing.T) {
 	if diff := cmp.Diff(wantMedians, medians); diff != "" {
 		t.Errorf("estimates: (-want +got)\n%s", diff)
 	}
-	message := "1 of 1 gate comparison could not be decided after 10 blocks: RequestsPerSecond of a=y -1.92% (-9.64% to +3.2%), tolerance 5%, about 76 blocks would decide."
+	message := "1 of 1 gate comparison could not be decided after 10 blocks: RequestsPerSecond of a=y -1.92% (-9.64% to +3.2%), tolerance 5%, about 90 blocks would decide."
 	if end.Verdict != v1alpha1.BenchmarkInconclusive || end.Message != message {
 		t.Errorf("%s: %s", end.Verdict, end.Message)
 	}
