@@ -108,6 +108,7 @@ func splitSegment(x []float64, minSegment int) (index int, statistic float64) {
 	// left[a] that of the values before a.
 	within := make([]float64, len(x)+1)
 	left := make([]float64, len(x)+1)
+	inverse := inverses(len(x))
 	for end := 1; end <= len(x); end++ {
 		toLast := 0.0
 		for a := end - 1; a >= 0; a-- {
@@ -117,7 +118,7 @@ func splitSegment(x []float64, minSegment int) (index int, statistic float64) {
 		left[end] = within[0]
 		for at := minSegment; at <= end-minSegment; at++ {
 			between := left[end] - left[at] - within[at]
-			if q := energy(between, left[at], within[at], at, end-at); index == 0 || q > statistic {
+			if q := energy(between, left[at], within[at], at, end-at, inverse); index == 0 || q > statistic {
 				index, statistic = at, q
 			}
 		}
@@ -125,9 +126,21 @@ func splitSegment(x []float64, minSegment int) (index int, statistic float64) {
 	return index, statistic
 }
 
+// inverses returns 1/k at k, up to n: a division takes longer than all else of energy.
+func inverses(n int) []float64 {
+	inverse := make([]float64, n+1)
+	for k := range inverse {
+		inverse[k] = 1 / float64(k)
+	}
+	return inverse
+}
+
 // energy returns the scaled energy statistic of samples of n and m values, from the sums of the
-// distances between the samples and within each of them (equations 5 and 6 of the paper).
-func energy(between, first, second float64, n, m int) float64 {
-	a, b := float64(n), float64(m)
-	return a * b / (a + b) * (2*between/(a*b) - 2*first/(a*(a-1)) - 2*second/(b*(b-1)))
+// distances between the samples and within each of them (equations 5 and 6 of the paper):
+//
+//	nm/(n+m) * (2*between/(nm) - 2*first/(n(n-1)) - 2*second/(m(m-1)))
+//
+// inverse has 1/k at k.
+func energy(between, first, second float64, n, m int, inverse []float64) float64 {
+	return 2 * inverse[n+m] * (between - first*float64(m)*inverse[n-1] - second*float64(n)*inverse[m-1])
 }

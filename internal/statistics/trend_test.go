@@ -109,7 +109,7 @@ func TestSplitSegment(t *testing.T) {
 						}
 					}
 				}
-				if q := energy(between, first, second, at, end-at); q > best {
+				if q := energy(between, first, second, at, end-at, inverses(end)); q > best {
 					best, bestAt = q, at
 				}
 			}
@@ -119,7 +119,7 @@ func TestSplitSegment(t *testing.T) {
 		}
 	}
 	// Two values on each side: 2*2/4 * (2*mean between - mean within - mean within).
-	if q := energy(4*10, 1, 2, 2, 2); math.Abs(q-(2*10-1-2)) > 1e-9 {
+	if q := energy(4*10, 1, 2, 2, 2, inverses(4)); math.Abs(q-(2*10-1-2)) > 1e-9 {
 		t.Errorf("energy %g", q)
 	}
 }

@@ -2,6 +2,7 @@
 package trend
 
 import (
+	"math"
 	"slices"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -14,10 +15,11 @@ const (
 	// without a change in which one is found.
 	minTrendSegment   = 3
 	trendSignificance = 0.01
-	// With many series a trend has fewer rounds than it may, so that it has about trendMedians medians, but always
-	// minTrendRounds: fewer can't show a change.
+	// With many series a trend has fewer rounds than it may, so that it has about trendMedians medians, and takes about as
+	// long as trendPairs pairs of medians of a series, but always minTrendRounds: fewer can't show a change.
 	minTrendRounds = 12
 	trendMedians   = 8192
+	trendPairs     = 32 * trendMedians
 )
 
 // Next returns the trend up to a round. previous is the trend up to an earlier round, or nil if there is none.
@@ -52,14 +54,19 @@ func Next(previous *benchmark.Trend, r *benchmark.Round) *benchmark.Trend {
 	if len(next.Series) == 0 || len(next.Rounds) == 0 {
 		return nil
 	}
-	keep := min(benchmark.MaxTrendRounds, max(minTrendRounds, trendMedians/len(next.Series)))
-	drop := max(0, len(next.Rounds)-keep)
+	drop := max(0, len(next.Rounds)-roundsOf(len(next.Series)))
 	next.Rounds = next.Rounds[drop:]
 	for i := range next.Series {
 		next.Series[i].Medians = next.Series[i].Medians[drop:]
 		findChanges(&next.Series[i], next.Rounds)
 	}
 	return next
+}
+
+// roundsOf returns the largest number of rounds of a trend of so many series.
+func roundsOf(series int) int {
+	fast := int(math.Sqrt(float64(trendPairs / series)))
+	return min(benchmark.MaxTrendRounds, max(minTrendRounds, min(fast, trendMedians/series)))
 }
 
 // firstConditions returns the conditions of the first cell's first valid run: of the same cell in each round, because
