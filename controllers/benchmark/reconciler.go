@@ -59,8 +59,10 @@ type round struct {
 	// forged holds the outcomes of runs that aren't like the planned ones, and nil for others.
 	forged map[types.UID]*verdict.End
 	// runs holds the finished runs whose metrics were read.
-	runs     map[types.UID]benchmark.Run
-	selected selectedRuns
+	runs map[types.UID]benchmark.Run
+	// conditions holds those of the runs, which are mostly the same: a round may have 25,600 runs.
+	conditions map[benchmark.Conditions]benchmark.Conditions
+	selected   selectedRuns
 	// stored holds the runs of a stored baseline by the names of cells; nil if they weren't read.
 	stored map[string][]benchmark.Run
 }
@@ -116,10 +118,20 @@ func (r *Reconciler) of(b *v1alpha1.Benchmark) *round {
 		known = &round{
 			benchmark: b.UID, number: b.Status.Round.Number,
 			planned: map[plannedKey][sha256.Size]byte{}, own: map[types.UID]bool{}, forged: map[types.UID]*verdict.End{}, runs: map[types.UID]benchmark.Run{},
+			conditions: map[benchmark.Conditions]benchmark.Conditions{},
 		}
 		r.rounds[name] = known
 	}
 	return known
+}
+
+// shared returns conditions whose texts are those of an earlier run with the same.
+func (r *round) shared(c benchmark.Conditions) benchmark.Conditions {
+	if known, ok := r.conditions[c]; ok {
+		return known
+	}
+	r.conditions[c] = c
+	return c
 }
 
 func (r *Reconciler) forget(benchmark types.NamespacedName) {

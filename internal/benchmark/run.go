@@ -194,6 +194,18 @@ func (r *Run) Complete(res *result.Result, nodeType string) {
 	if r.Trial {
 		r.completeTrial(res, reasons)
 	}
+	r.Message = beginning(r.Message)
+}
+
+// maxMessage is the largest number of bytes of a run's message: a round may have 10,000 trials that failed.
+const maxMessage = 1 << 10
+
+// beginning returns the first maxMessage bytes of a text, without a partial character.
+func beginning(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.Clone(strings.ToValidUTF8(text[:maxMessage], ""))
 }
 
 // overload holds the findings that invalidate a run, but say of a trial that the target didn't sustain
@@ -242,7 +254,7 @@ func missed(res *result.Result, achieved float64) (missed []string) {
 // Fail records that a run ended without a result, with the reason and the message of its condition
 // Succeeded. It isn't valid. But a trial whose target crashed has failed.
 func (r *Run) Fail(reason, message string) {
-	r.Valid, r.Message = false, strings.TrimSpace(reason+": "+message)
+	r.Valid, r.Message = false, beginning(strings.TrimSpace(reason+": "+message))
 	if r.Trial && reason == v1alpha1.ReasonTargetCrashed {
 		r.Valid, r.Outcome = true, OutcomeFailed
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
@@ -205,5 +206,22 @@ func TestFail(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.reason, diff)
 		}
+	}
+}
+
+// TestMessagesAreBounded has the reasons of a run that the manager keeps until its round ends.
+func TestMessagesAreBounded(t *testing.T) {
+	long := strings.Repeat("ä", 20_000)
+	failed := benchmark.Run{RunKey: benchmark.RunKey{Trial: true}}
+	failed.Fail(v1alpha1.ReasonTargetCrashed, long)
+	completed := benchmark.Run{}
+	completed.Complete(&result.Result{Findings: []result.Finding{{Severity: result.Invalidates, Reason: "Long", Message: long}}}, "")
+	for _, r := range []*benchmark.Run{&failed, &completed} {
+		if n := len(r.Message); n < 1000 || n > 1024 || !utf8.ValidString(r.Message) {
+			t.Errorf("%d bytes: %.40q", n, r.Message)
+		}
+	}
+	if failed.Outcome != benchmark.OutcomeFailed || completed.Valid {
+		t.Errorf("%q, %t", failed.Outcome, completed.Valid)
 	}
 }
