@@ -69,7 +69,11 @@ func (h *Histogram) Merge(other *Histogram) {
 		return
 	}
 	h.cover(min(other.max, HighestMicroseconds))
-	h.buckets.Merge(other.view())
+	if other.buckets != nil {
+		h.buckets.Merge(other.buckets)
+	} else {
+		eachBucket(other.packed, func(microseconds, n int64) { _ = h.buckets.RecordValues(microseconds, n) }) // they are covered
+	}
 	if h.count == 0 || other.min < h.min {
 		h.min = other.min
 	}

@@ -43,6 +43,7 @@ type unpacker struct {
 	source  bytes.Reader
 	zlib    io.ReadCloser
 	payload bytes.Buffer
+	counts  []int64 // all 0 but for those that scan adds, and its caller takes
 }
 
 var unpackers = sync.Pool{New: func() any { return &unpacker{} }}
@@ -51,6 +52,31 @@ var unpackers = sync.Pool{New: func() any { return &unpacker{} }}
 // library rejects, for another geometry than this package's, and for more than maxCount durations.
 // What it allocates doesn't depend on the buckets.
 func checkBuckets(hdr []byte) (encodedBuckets, error) {
+	u := unpackers.Get().(*unpacker)
+	defer unpackers.Put(u)
+	return u.scan(hdr, false)
+}
+
+// eachBucket calls add for each bucket that isn't empty, with its lowest value and its count. The buckets are those that
+// checkBuckets has accepted. It allocates no buckets.
+func eachBucket(hdr []byte, add func(microseconds, count int64)) {
+	u := unpackers.Get().(*unpacker)
+	defer unpackers.Put(u)
+	b, err := u.scan(hdr, true)
+	if err != nil {
+		clear(u.counts)
+		return // cannot happen: Encode wrote it, or Decode checked it
+	}
+	for i := max(b.first, 0); i <= b.last; i++ {
+		if n := u.counts[i]; n > 0 {
+			add(lowestOf(i, subBucketBits), n)
+			u.counts[i] = 0
+		}
+	}
+}
+
+// scan describes buckets as checkBuckets does, and adds their counts to u.counts if they are wanted.
+func (u *unpacker) scan(hdr []byte, wanted bool) (encodedBuckets, error) {
 	if len(hdr) < cookieAndLength || len(hdr) > maxPackedBytes ||
 		int64(binary.BigEndian.Uint32(hdr[4:])) != int64(len(hdr)-cookieAndLength) {
 		return encodedBuckets{}, fmt.Errorf("buckets of %d bytes are cut off, too large or followed by others", len(hdr))
@@ -58,13 +84,18 @@ func checkBuckets(hdr []byte) (encodedBuckets, error) {
 	if cookie := int32(binary.BigEndian.Uint32(hdr)); cookie&^0xf0 != hdrhistogram.V2CompressedEncodingCookieBase {
 		return encodedBuckets{}, fmt.Errorf("unknown encoding %#x", cookie)
 	}
-	u := unpackers.Get().(*unpacker)
-	defer unpackers.Put(u)
 	header, err := u.unpack(hdr[cookieAndLength:])
 	if err != nil {
 		return encodedBuckets{}, err
 	}
-	described, err := scanBuckets(u.payload.Bytes(), bucketOf(header.Highest, header.Highest)+1, nil)
+	buckets, into := bucketOf(header.Highest, header.Highest)+1, []int64(nil)
+	if wanted {
+		if len(u.counts) < buckets {
+			u.counts = make([]int64, buckets)
+		}
+		into = u.counts
+	}
+	described, err := scanBuckets(u.payload.Bytes(), buckets, into)
 	described.highest = header.Highest
 	return described, err
 }

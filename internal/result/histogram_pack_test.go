@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -72,6 +73,43 @@ func BenchmarkEncode(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
+			}
+		})
+	}
+}
+
+// TestPackedHistogramsMerge checks that a packed histogram merges as the same one that isn't, without unpacking its buckets.
+func TestPackedHistogramsMerge(t *testing.T) {
+	for name, values := range map[string][]int64{
+		"one": {7}, "zero and clamped": {0, -3, HighestMicroseconds, 2 * HighestMicroseconds}, "short": {1, 2, 2047, 2048, 2049},
+		"wide": {0, 1, 999, 1000, 123_456, 7_654_321, HighestMicroseconds - 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			open, packed := NewHistogram(), NewHistogram()
+			for _, v := range values {
+				open.Record(v)
+				packed.Record(v)
+			}
+			packed.Pack()
+			want, got := NewHistogram(), NewHistogram()
+			for _, v := range []int64{5, 5000, 70_000} {
+				want.Record(v)
+				got.Record(v)
+			}
+			want.Merge(open)
+			got.Merge(packed)
+			if packed.buckets != nil {
+				t.Error("the packed histogram was unpacked")
+			}
+			wanted, err := want.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if merged, err := got.Encode(); err != nil || !reflect.DeepEqual(merged, wanted) {
+				t.Errorf("%+v, %v, want %+v", merged, err, wanted)
+			}
+			if n := testing.AllocsPerRun(100, func() { got.Merge(packed) }); n > 8 {
+				t.Errorf("%v allocations", n)
 			}
 		})
 	}
