@@ -333,7 +333,7 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, o *options, lock *l
 	cached.DefaultNamespaces = cacheNamespaces(o.namespaces)
 	settings := ctrl.Options{
 		Scheme: scheme,
-		// controller-runtime would serve health and metrics without a bound of connections: serve does.
+		// controller-runtime would serve health and metrics without a bound of connections: addDoors adds both.
 		HealthProbeBindAddress: disabled,
 		Metrics:                metricsserver.Options{BindAddress: disabled},
 		PprofBindAddress:       o.pprofAddr,

@@ -73,7 +73,7 @@ func Size(data []byte, v any) (int64, error) {
 	return maxDecoded + 1 - limited.N + int64(values), nil
 }
 
-// shape is what a value of a type takes.
+// shape holds the memory that a value of a type takes.
 type shape struct {
 	// inline is the size of the type, behind that of what a pointer of it points to.
 	inline, behind int

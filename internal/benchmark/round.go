@@ -1,4 +1,4 @@
-// Package benchmark is what a round of a Benchmark measured and what it says, as it is stored. The packages below decide about it;
+// Package benchmark holds the metrics and the verdict of a round of a Benchmark, as they are stored. The packages below decide about it;
 // all of them are pure: recorded state in, decision out. From the lowest to the highest:
 //
 //   - cells: the combinations of a spec's axes, and the specs of their runs

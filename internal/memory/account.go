@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// Kind is what the bytes are, as users read it.
+// Kind names the use of bytes, as users read it.
 type Kind string
 
 // The kinds.
@@ -31,7 +31,7 @@ const (
 // defaultLimit is the limit of an account of a process without GOMEMLIMIT.
 const defaultLimit = 256 << 20
 
-// Owner is what bytes are held for: a run, or a Benchmark's round.
+// Owner identifies the run or the Benchmark that bytes are held for.
 type Owner struct{ Namespace, UID string }
 
 // Account is the sum of what all owners hold. It is safe for concurrent use. A nil account has room for everything.
@@ -42,7 +42,7 @@ type Account struct {
 	owners map[Owner]*holding
 }
 
-// holding is what an owner holds since it held nothing.
+// holding counts the bytes of an owner.
 type holding struct {
 	kinds map[Kind]int64
 	sum   int64
@@ -63,7 +63,7 @@ func NewForProcess() *Account {
 	return New(limit / 5 * 2)
 }
 
-// ErrFull is what an error of Hold wraps.
+// ErrFull is wrapped by each error of Hold.
 var ErrFull = errors.New("the manager has no memory left")
 
 // FullError says for users why bytes can't be held.

@@ -130,7 +130,7 @@ func Numbers(from, to int) (numbers []string) {
 	return numbers
 }
 
-// Begin is when a Round begins.
+// Begin holds the time at which a Round begins.
 var Begin = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // Round carries out a round: a run takes a minute, and the next one is created when it has ended.

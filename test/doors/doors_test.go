@@ -38,7 +38,7 @@ const (
 	attackers = 2000
 	// shakers are attackers that finish a handshake, which takes time of the CPU: more than any address may keep.
 	shakers = 500
-	// most is what all connections of an attack may take of the manager's memory, in bytes. They are in the same process
+	// most limits the memory, in bytes, that all connections of an attack may take. They are in the same process
 	// as the attacker's ends, which take about as much. The manager's limit is 512 MiB.
 	most = 128 << 20
 	// patience bounds a request. It is never reached unless the test fails.

@@ -38,7 +38,7 @@ type campaign struct {
 	sweep    sync.WaitGroup
 }
 
-// wave is what came of attacks that were made at the same time.
+// wave holds the outcome of attacks that were made at the same time.
 type wave struct {
 	attacks, made []string
 	// limit is the memory limit of the manager, the others are its resident memory: before the attack, at most, and

@@ -142,7 +142,7 @@ func (b *buffer) WriteHeader(status int) { b.status = status }
 // Write implements http.ResponseWriter.
 func (b *buffer) Write(p []byte) (int, error) { return b.body.Write(p) }
 
-// Limits are what the answer of one request may use.
+// Limits bound what the answer of one request may use.
 type Limits struct {
 	// Requests bounds those to the API server, of all requests of the user.
 	Requests flowcontrol.RateLimiter

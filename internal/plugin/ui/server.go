@@ -48,7 +48,7 @@ const (
 // App serves the pages with the rights of one user.
 type App struct {
 	client client.WithWatch
-	// namespace is where new objects are created if their manifest doesn't say.
+	// namespace takes new objects whose manifest names none.
 	namespace string
 	scope     Scope
 	// csrf is the token that a form must have. user is the name to show; empty on the user's own machine.
@@ -204,7 +204,7 @@ type page struct {
 	// Events is the path of the page's server-sent events; empty for a page that doesn't change.
 	Events string
 	CSRF   string
-	// Scope says which namespaces the lists have. Query is what a link to a list must have for the same; empty on the user's own machine,
+	// Scope says which namespaces the lists have. Query makes a link to a list show the same; empty on the user's own machine,
 	// where they always have these.
 	Scope, Query string
 	// Namespace is that of the lists, empty for all.

@@ -28,7 +28,7 @@ const (
 	userQPS, userBurst = 20, 40
 )
 
-// user is whose requests the pages answer.
+// user identifies a user, and bounds what their requests take.
 type user struct {
 	name     string
 	requests flowcontrol.RateLimiter // to the API server
@@ -48,7 +48,7 @@ type users struct {
 	byName  map[string]*user
 }
 
-// owner is whose a token is that the API server has accepted.
+// owner names the user of a token that the API server has accepted.
 type owner struct {
 	user        *user
 	asked, used time.Time

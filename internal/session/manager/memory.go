@@ -14,11 +14,11 @@ const (
 	heldSlack = 256 << 10
 	// minSeriesLength is the number of entries down to which a series is joined if there is no memory for more.
 	minSeriesLength = 60
-	// entryBytes is what an entry of a series takes in addition to its encoded distributions.
+	// entryBytes estimates the memory of an entry of a series in addition to its encoded distributions.
 	entryBytes = 2 << 10
 )
 
-// held is how many bytes of a run count in the account. Messages count as they were sent.
+// held counts the bytes of a run that are in the account. Messages count as they were sent.
 type held struct {
 	totals, metrics int64
 	// summaries are those of handleSummary() and what it is called with.
