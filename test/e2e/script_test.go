@@ -17,6 +17,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -227,6 +228,11 @@ func TestScriptEnds(t *testing.T) {
 	ns := c.namespace(t)
 	c.configMap(t, ns, "end", map[string]string{"script.js": strings.ReplaceAll(endScript, "THRESHOLD", "300")})
 	run := wrapper.NewRun(ns, "ends", harness.ServerImage).Lane("script-ends").Script("end").Clients(2, "250m", "192Mi").Obj()
+	// What a busy machine does to the clients doesn't change the verdict, of which this test is.
+	run.Spec.AcceptedFindings = []v1alpha1.FindingReason{
+		validity.ReasonClientThrottled, validity.ReasonClientSaturated, validity.ReasonClientStalls, validity.ReasonStartSkew,
+		validity.ReasonClientsUneven, validity.ReasonClockUncertain, validity.ReasonNodeBusy, validity.ReasonSharedNode,
+	}
 	c.create(t, run)
 	done := c.finished(t, run, 90*time.Second)
 	wantSucceeded(t, done)
