@@ -29,15 +29,16 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     go -C hack/bom run . --image assay --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
       --source github.com/assay-dev/assay=/src /out/manager /out/agent
 
-# The module load uses the root module from its parent directory.
+# The module k6 uses the root module from its parent directory.
 FROM build AS build-assay-load
-COPY load load
-WORKDIR /src/load
+COPY cmd cmd
+COPY k6 k6
 ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-load ./cmd/assay-k6 && \
-    go -C ../hack/bom run . --image assay-load --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
-      --source github.com/assay-dev/assay=/src --source github.com/assay-dev/assay/load=/src/load \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-load && \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go -C k6 build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-k6 && \
+    go -C hack/bom run . --image assay-load --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
+      --source github.com/assay-dev/assay=/src --source github.com/assay-dev/assay/k6=/src/k6 \
       --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go /out/assay-load /out/assay-k6
 
 FROM scratch AS assay-load
@@ -47,7 +48,7 @@ LABEL org.opencontainers.image.vendor="Assay" \
       org.opencontainers.image.documentation="https://github.com/assay-dev/assay/tree/main/docs" \
       org.opencontainers.image.title="assay-load" \
       org.opencontainers.image.description="Client of Assay, which generates HTTP load with k6" \
-      org.opencontainers.image.source="https://github.com/assay-dev/assay/tree/main/load" \
+      org.opencontainers.image.source="https://github.com/assay-dev/assay/tree/main" \
       org.opencontainers.image.licenses="AGPL-3.0-only" \
       dev.assay.k6.version="v2.2.0" \
       dev.assay.k6.source="https://github.com/grafana/k6/tree/v2.2.0"

@@ -52,7 +52,7 @@ IMAGES := $(ASSAY_CACHE)/images
 SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jetty-12.1 jdkhttp nanohttpd blocking ab-2.4 siege-4)
 # What both images are built from, and under which licenses: docs/install.md.
 REPOSITORY := https://github.com/assay-dev/assay
-K6_VERSION := $(shell awk '$$1 == "go.k6.io/k6/v2" {print $$2}' load/go.mod)
+K6_VERSION := $(shell awk '$$1 == "go.k6.io/k6/v2" {print $$2}' k6/go.mod)
 LABELS = --label org.opencontainers.image.vendor=Assay \
   --label org.opencontainers.image.version=$(VERSION) \
   --label org.opencontainers.image.documentation=$(REPOSITORY)/tree/main/docs
@@ -62,7 +62,7 @@ ASSAY_LABELS = $(LABELS) --label org.opencontainers.image.title=assay \
   --label org.opencontainers.image.licenses=Apache-2.0
 LOAD_LABELS = $(LABELS) --label org.opencontainers.image.title=assay-load \
   --label "org.opencontainers.image.description=Client of Assay, which generates HTTP load with k6" \
-  --label org.opencontainers.image.source=$(REPOSITORY)/tree/main/load \
+  --label org.opencontainers.image.source=$(REPOSITORY)/tree/main \
   --label org.opencontainers.image.licenses=AGPL-3.0-only \
   --label dev.assay.k6.version=$(K6_VERSION) \
   --label dev.assay.k6.source=https://github.com/grafana/k6/tree/$(K6_VERSION)
@@ -73,7 +73,7 @@ BOM_TOOL = assay-bom
 ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
 LOAD_CONTENT = --user 65532:65532 --layer $(1)/assay-load=/assay-load,$(1)/assay-k6=/assay-k6 --layer $(2)=/usr/share/assay --entrypoint /assay-load
 BOM = $(BOM_TOOL) --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
-  --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/load=load \
+  --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/k6=k6 \
   --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go
 # The tag keeps gRPC's balancers and proxies out of the client of Google Cloud Storage, which uses HTTP: 13 MB.
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags disable_grpc_modules
@@ -180,7 +180,8 @@ assay-sbom: bom-tool
 
 .PHONY: assay-load-sbom
 assay-load-sbom: bom-tool
-	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load ./cmd/assay-k6
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load
+	@cd k6 && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-k6
 	@$(BOM) --image assay-load --output $(BIN)/sbom/assay-load $(BIN)/image/assay-load $(BIN)/image/assay-k6
 
 .PHONY: tomcat-image
@@ -279,7 +280,7 @@ tidy: ## Tidy all modules
 lint: ## Lint both modules, the protocol, the chart and the workflows
 	@hack/tools/build.sh golangci-lint buf helm helm-unittest kustomize actionlint
 	@golangci-lint run --allow-parallel-runners ./...
-	@cd load && golangci-lint run --allow-parallel-runners ./...
+	@cd k6 && golangci-lint run --allow-parallel-runners ./...
 	@buf lint
 	@buf format --diff --exit-code
 	@helm lint --strict charts/assay
@@ -301,7 +302,7 @@ verify: ## Fail unless all is generated, formatted, tidy, free of lint and withi
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
 	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/doors/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./test/release/... ./hack/budget/... ./hack/docs/...
-	@cd load && go test ./...
+	@cd k6 && go test ./...
 
 .PHONY: test-api
 test-api: ## Run the tests of the API's rules and of the reconcilers on an API server without nodes
@@ -449,7 +450,8 @@ plugin: ## Build the kubectl plugin into the per-user cache
 
 .PHONY: assay-load
 assay-load: ## Build the client into the per-user cache for use without a cluster
-	@cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/assay-load ./cmd/assay-k6
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/assay-load
+	@cd k6 && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(ASSAY_CACHE)/bin/ ./cmd/assay-k6
 
 .PHONY: install
 install: ## Install or upgrade the operator on the local cluster with Helm

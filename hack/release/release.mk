@@ -56,8 +56,8 @@ release-programs: # Cross-compile all programs
 	@for platform in $(IMAGE_PLATFORMS); do \
 	  echo "  build  manager, agent, assay-load, assay-k6 for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
 	  out=$(RELEASE_WORK)/$$GOOS-$$GOARCH/; \
-	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/manager ./cmd/agent; \
-	  (cd load && $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/assay-load ./cmd/assay-k6); \
+	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/manager ./cmd/agent ./cmd/assay-load; \
+	  (cd k6 && $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/assay-k6); \
 	done
 	@for platform in $(PLUGIN_PLATFORMS); do \
 	  echo "  build  kubectl-assay for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \

@@ -179,7 +179,7 @@ func TestScriptPublished(t *testing.T) {
 	c := theCluster
 	ns := c.namespace(t)
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "go.k6.io/k6/v2")
-	list.Dir = "../../load"
+	list.Dir = "../../k6"
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-// Stock k6, of the version that load/ is built on: make bench-load compares the two.
+// Stock k6, of the version that k6/ is built on: make bench-load compares the two.
 module github.com/assay-dev/assay/hack/tools/k6
 
 go 1.26.0

@@ -1,0 +1,55 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/assay-dev/assay/internal/load/client"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/pod"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
+)
+
+// Join returns the session of a client in a pod with the manager, and the client's log.
+func Join() (*pod.Session, *slog.Logger, error) {
+	manager := os.Getenv("ASSAY_MANAGER")
+	if manager == "" {
+		return nil, nil, errors.New("environment variable ASSAY_MANAGER isn't set: this command only works in pods that Assay starts")
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return pod.New(pod.Mounted(manager, sessionpb.Role_ROLE_CLIENT, log)), log, nil
+}
+
+// Client is a client of a run.
+type Client interface {
+	// Run returns when the manager has released the client or ctx is done.
+	Run(ctx context.Context) error
+}
+
+// RunClient runs a client until the manager releases it or the process receives SIGTERM or SIGINT.
+func RunClient(c Client, log *slog.Logger) error {
+	if err := client.ApplyLimits(); err != nil {
+		return err
+	}
+	if err := c.Run(untilSignal()); err != nil {
+		log.Error("Client failed", "reason", err)
+		return err
+	}
+	return nil
+}
+
+// untilSignal returns a context that is canceled when the process receives SIGTERM or SIGINT.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		cancel(&session.FailureError{Kind: session.FailureStopped, Err: fmt.Errorf("the client was stopped by the signal %q", (<-signals).String())})
+	}()
+	return ctx
+}

@@ -1,0 +1,119 @@
+package http2
+
+import (
+	"time"
+
+	"github.com/assay-dev/assay/internal/load/driver/request"
+	"github.com/assay-dev/assay/internal/load/driver/response"
+	"github.com/assay-dev/assay/internal/load/recorder"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// Stream is one request on an HTTP/2 connection and its response. A connection of
+// the stage reuses its stream for all requests. While the stream is open, the HTTP/2
+// connection's mutex guards it.
+type Stream struct {
+	id      uint32
+	request *request.Request
+	// wake has a buffer of one and signals a change to the goroutine that waits on the stream.
+	wake chan struct{}
+	// ended reports whether the response is complete or has failed.
+	ended bool
+	// blocked reports whether the sender of the body waits for a larger window or a shorter queue.
+	blocked bool
+
+	Response response.Response
+	// began is the time at which the request began, written when it was written, FirstByte
+	// and LastByte when the first and the last byte of the response arrived. All count from
+	// the stage's start.
+	began, Written, FirstByte, LastByte time.Duration
+	Sent, Received                      int64
+
+	// hasHead reports whether the final response's header section has arrived. length is its
+	// Content-Length, or -1 if it has none. interim counts interim responses.
+	hasHead bool
+	length  int64
+	interim int
+	fields  *response.Fields
+
+	// sendWindow is the number of body bytes that may be sent, receiveWindow the number that
+	// the server may send.
+	sendWindow, receiveWindow int64
+}
+
+// NewStream returns a stream that carries no request yet.
+func NewStream() *Stream { return &Stream{wake: make(chan struct{}, 1)} }
+
+// begin resets the stream for another request, which isn't sent yet.
+func (st *Stream) begin(r *request.Request, begin time.Duration, n *response.Fields) {
+	*st = Stream{
+		request: r, wake: st.wake, began: begin, length: -1, fields: n, receiveWindow: receiveWindow,
+		Response: response.Response{Fault: recorder.NoError},
+	}
+	if n != nil {
+		n.Reset()
+	}
+}
+
+// notify wakes the goroutine that waits on the stream.
+func (st *Stream) notify() {
+	select {
+	case st.wake <- struct{}{}:
+	default:
+	}
+}
+
+// handleHead handles a header section of the stream. It returns the kind of error of a
+// malformed one (RFC 9113, section 8.1).
+func (st *Stream) handleHead(h *responseHead, last bool) result.ErrorKind {
+	switch {
+	case st.hasHead:
+		// A trailer section ends the response and has no pseudo-header fields.
+		if h.status != 0 || !last {
+			return result.ErrorException
+		}
+		return recorder.NoError
+	case h.status == 0:
+		return result.ErrorException
+	case h.status < 200:
+		// The client never asks to switch protocols, and HTTP/2 has no 101 responses.
+		if st.interim++; h.status == 101 || st.interim > response.MaxInterim || last {
+			return result.ErrorException
+		}
+		if st.fields != nil {
+			st.fields.Reset()
+		}
+		return recorder.NoError
+	}
+	st.hasHead, st.Response.Status, st.length = true, h.status, h.length
+	return recorder.NoError
+}
+
+// noBody reports whether the response has no body, whatever its fields say.
+func (st *Stream) noBody() bool {
+	return st.request.NoBody || st.Response.Status == 204 || st.Response.Status == 304
+}
+
+// handleBody counts n bytes of the body. It returns an error kind if there must be no
+// body or it exceeds its Content-Length.
+func (st *Stream) handleBody(n int64) result.ErrorKind {
+	st.Response.Body += n
+	switch {
+	case n > 0 && st.noBody():
+		return result.ErrorException
+	case st.length >= 0 && !st.noBody() && st.Response.Body > st.length:
+		return result.ErrorLength
+	}
+	return recorder.NoError
+}
+
+// complete returns the error kind of a response that ends now.
+func (st *Stream) complete() result.ErrorKind {
+	switch {
+	case !st.hasHead:
+		return result.ErrorException
+	case st.length >= 0 && !st.noBody() && st.Response.Body != st.length:
+		return result.ErrorLength
+	}
+	return recorder.NoError
+}

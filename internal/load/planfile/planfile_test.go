@@ -1,0 +1,224 @@
+package planfile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/assay-dev/assay/internal/breakingpoint"
+	"github.com/assay-dev/assay/internal/load/standalone"
+	"github.com/assay-dev/assay/internal/profile"
+	"github.com/assay-dev/assay/internal/requestlist"
+	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
+)
+
+func TestPlan(t *testing.T) {
+	job, err := Read([]byte(`
+url: https://www.example.org:8443
+host: other.example.org
+load:
+  requests:
+    - path: /a?b=c
+      weight: 3
+      expect: {bodyBytes: 1024}
+    - path: /d
+      method: POST
+      headers: [{name: X-A, value: b}]
+      body: {text: hello}
+  client: {keepAlive: Disabled, timeoutSeconds: 2}
+  closed: {connections: 25, requestCount: 50000}
+  warmup: {durationSeconds: 5}
+tls:
+  serverName: www.test
+  protocols: [TLSv1.2]
+  ciphers: [ECDHE-RSA-AES256-GCM-SHA384]
+  groups: [P-256]
+  verification: None
+  sessionResumption: Enabled
+  certificateAuthorityFile: ca.pem
+  clientCertificateFile: /etc/client.pem
+`), "example", "/plans")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &session.Plan{
+		Connections: 25, TimeoutMicroseconds: 2_000_000, Host: "other.example.org",
+		TLS: &session.TLS{
+			ServerName: "www.test", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"ECDHE-RSA-AES256-GCM-SHA384"}, Groups: []string{"P-256"},
+			Unverified: true, Resume: true, ClientCertificate: true,
+		},
+		Requests: []session.PlannedRequest{{Path: "/a?b=c", Weight: 3, Length: 1024}, {
+			Path: "/d", Method: "POST", Headers: []session.Header{{Name: "X-A", Value: "b"}}, Body: []byte("hello"), Weight: 1, Length: -1,
+		}},
+		Warmup:      &session.Amount{DurationMicroseconds: 5_000_000},
+		Measurement: session.Amount{Requests: 50000},
+	}
+	job.Plan.Seed = 0
+	if diff := cmp.Diff(want, job.Plan); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	files := standalone.Files{CA: "/plans/ca.pem", Certificate: "/etc/client.pem", Key: "/etc/client.pem"}
+	if job.Name != "example" || job.Files != files || standalone.Target(job.URL) != "www.example.org:8443" {
+		t.Errorf("job %+v", job)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	job, err := Read([]byte("{url: 'http://localhost/x?y', load: {closed: {connections: 2, durationSeconds: 3}}}"), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &session.Plan{
+		Connections: 2, KeepAlive: true, TimeoutMicroseconds: 30_000_000,
+		Requests:    []session.PlannedRequest{{Path: "/x?y", Weight: 1, Length: -1}},
+		Measurement: session.Amount{DurationMicroseconds: 3_000_000},
+	}
+	job.Plan.Seed = 0
+	if diff := cmp.Diff(want, job.Plan); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if target := standalone.Target(job.URL); target != "localhost:80" {
+		t.Errorf("target %s", target)
+	}
+}
+
+func TestOpenLevelsWithCredentials(t *testing.T) {
+	job, err := Read([]byte(`
+url: http://localhost
+credentialsDirectory: secret
+load:
+  authentication: {scheme: Digest}
+  stages:
+    interArrivalTimes: Poisson
+    levels: [{requestsPerSecond: 10, holdSeconds: 2}, {requestsPerSecond: 30, rampSeconds: 1, holdSeconds: 2}]
+    stopAt: [{metric: ErrorRate, above: 10%}, {metric: LatencyP99, above: 0.5s}]
+  warmup: {requestCount: 5}
+`), "", "/plans")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Plan.Seed = 0
+	want := &session.Plan{
+		Connections: 1000, KeepAlive: true, TimeoutMicroseconds: 30_000_000, Authentication: "Digest",
+		Requests: []session.PlannedRequest{{Path: "/", Weight: 1, Length: -1}},
+		Arrivals: &session.Arrivals{Shares: 1, Poisson: true},
+		Warmup:   &session.Amount{Requests: 5, Profile: profile.Profile{{From: 10, To: 10}}},
+		Measurement: session.Amount{DurationMicroseconds: 5_000_000, Profile: profile.Profile{
+			{From: 10, To: 10, DurationMicroseconds: 2_000_000, Level: true},
+			{From: 10, To: 30, DurationMicroseconds: 1_000_000},
+			{From: 30, To: 30, DurationMicroseconds: 2_000_000, Level: true},
+		}},
+	}
+	if diff := cmp.Diff(want, job.Plan); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	s := job.Stages
+	if len(s.Levels) != 2 || len(s.Steps) != 1 || s.Steps[0].From != 10 || s.Steps[0].TargetRatePerSecond != 30 || s.Load.End != 5 || !s.Load.Rate {
+		t.Errorf("stages %+v", s)
+	}
+	if bounds := (breakingpoint.Bounds{ErrorPercent: 10, LatencyP99: 500_000}); s.StopAt != bounds || s.Bounds != bounds.Or(breakingpoint.Defaults) {
+		t.Errorf("bounds %+v and %+v", s.StopAt, s.Bounds)
+	}
+	if job.Load != result.LoadOpen || job.Credentials != "/plans/secret" {
+		t.Errorf("job %+v", job)
+	}
+}
+
+func TestListOfRequests(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "urls.txt"), []byte("# all\n/a\nPOST /b 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const plan = "{url: 'http://localhost', requestsFile: urls.txt, load: {order: Sequential, closed: {connections: 2, durationSeconds: 3}}}"
+	job, err := Read([]byte(plan), "", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := requestlist.Decode(job.Plan.RequestList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []requestlist.Entry{{Method: "GET", Path: "/a", Weight: 1}, {Method: "POST", Path: "/b", Weight: 3}}
+	if diff := cmp.Diff(want, entries); diff != "" || len(job.Plan.Requests) != 0 || !job.Plan.Sequential {
+		t.Errorf("plan %+v; (-want +got):\n%s", job.Plan, diff)
+	}
+	if diff := cmp.Diff(&result.RequestList{File: "urls.txt", Requests: 2}, job.RequestList); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	const rest = "\nload:\n  closed: {connections: 2, requestCount: 10}"
+	for _, test := range []struct{ name, plan, want string }{
+		{"empty", "", "the plan is empty"},
+		{"no YAML", "url: [", "line 1"},
+		{"two documents", "url: http://a" + rest + "\n---\nurl: http://b", "more than one document"},
+		{"an unknown field", "url: http://a\nlaod: {}", "line 2: unknown field \"laod\" in the plan; the fields are url, host, credentialsDirectory, requestsFile, load, tls"},
+		{"one deeper", "url: http://a\nload:\n  closed:\n    conections: 3", "line 4: unknown field \"conections\" in load.closed; the fields are connections, users, requestCount, durationSeconds"},
+		{"a field twice", "url: http://a\nurl: http://b", "already defined"},
+		{"a word for a number", "url: http://a\nload: {closed: {connections: many}}", "line 2: load.closed.connections: must be a whole number"},
+		{"a text for fields", "url: http://a\nload: 3", "line 2: load: must be a mapping, not \"3\""},
+		{"no url", strings.TrimSpace(rest), `url: "" must be http://`},
+		{"another scheme", "url: ftp://a" + rest, `url: "ftp://a" must be http:// or https://`},
+		{"no such port", "url: http://a:99999" + rest, "the port must be from 1 to 65535"},
+		{"no load", "url: http://a", "load: exactly one of the fields in [closed open stages] must be set"},
+		{"no connections", "url: http://a\nload: {closed: {requestCount: 1}}", "load.closed.connections: must be set"},
+		{"none", "url: http://a\nload: {closed: {connections: 0, requestCount: 1}}", "load.closed.connections: must be set to a number from 1 to 20000"},
+		{"both amounts", "url: http://a\nload: {closed: {connections: 1, requestCount: 1, durationSeconds: 1}}", "load.closed: exactly one of the fields in [requestCount durationSeconds] must be set"},
+		{"too few requests", "url: http://a\nload: {closed: {connections: 3, requestCount: 2}}", "load.closed.requestCount: must be at least 3, the number of connections or streams, so that each makes a request, not 2"},
+		{"an empty warm-up", "url: http://a" + rest + "\n  warmup: {}", "load.warmup: exactly one of the fields in [requestCount durationSeconds steady]"},
+		{"a relative path", "url: http://a\nload: {requests: [{path: x}], closed: {connections: 1, requestCount: 1}}", `load.requests[0].path: "x" must begin with a slash`},
+		{"no weight", "url: http://a\nload: {requests: [{path: /, weight: 0}], closed: {connections: 1, requestCount: 1}}", "load.requests[0].weight: must be from 1 to 1000000, not 0"},
+		{"an unknown field in a list", "url: http://a\nload:\n  requests:\n  - path: /\n    size: 3", "line 5: unknown field \"size\" in load.requests[0]; the fields are method, path, "},
+		{"a number that is none", "url: http://a\nload: {closed: {connections: 2.5}}", "line 2: load.closed.connections: must be a whole number that isn't too large, not \"2.5\""},
+		{"no method", "url: http://a\nload: {requests: [{path: /, method: get}], closed: {connections: 1, requestCount: 1}}", `load.requests[0].method: must be one of [GET HEAD POST PUT PATCH DELETE OPTIONS], not "get"`},
+		{"a body with GET", "url: http://a\nload: {requests: [{path: /, body: {text: a}}], closed: {connections: 1, requestCount: 1}}", "load.requests[0].body: has no meaning with GET"},
+		{"two bodies", "url: http://a\nload: {requests: [{path: /, method: POST, body: {text: a, sizeBytes: 3}}], closed: {connections: 1, requestCount: 1}}", "load.requests[0].body: exactly one of the fields in [text sizeBytes]"},
+		{"a forbidden header", "url: http://a\nload: {requests: [{path: /, headers: [{name: 'a b', value: c}]}], closed: {connections: 1, requestCount: 1}}", `with the header "a b"`},
+		{"two shapes", "url: http://a\nload: {open: {requestsPerSecond: 1, requestCount: 1}, closed: {connections: 1, requestCount: 1}}", "load: exactly one of the fields in [closed open stages] must be set"},
+		{"a script", "url: http://a\nload: {script: {configMapName: a}}", "line 2: unknown field \"script\" in load"},
+		{"no rate", "url: http://a\nload: {open: {requestCount: 1}}", "load.open.requestsPerSecond: must be set"},
+		{"a ramp from nowhere", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {seconds: 9}, durationSeconds: 5}}", "load.open.ramp.from: must be set"},
+		{"a ramp past the end", "url: http://a\nload: {open: {requestsPerSecond: 1, ramp: {from: 0, seconds: 9}, durationSeconds: 5}}", "load.open.ramp.seconds: must be at most durationSeconds, which is 5, not 9"},
+		{"no levels", "url: http://a\nload: {stages: {}}", "load.stages.levels: must have from 1 to 20 levels, not 0"},
+		{"levels of two kinds", "url: http://a\nload: {stages: {levels: [{connections: 1, holdSeconds: 1}, {requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.levels[1]: all levels must have the same"},
+		{"a stop by the target's CPU", "url: http://a\nload: {stages: {stopAt: [{metric: TargetCPU, above: 90%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0]: TargetCPU is for runs in a cluster"},
+		{"a stop at no latency", "url: http://a\nload: {stages: {stopAt: [{metric: LatencyP99, above: 0ms}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].above: must be a duration"},
+		{"a stop at 0%", "url: http://a\nload: {stages: {stopAt: [{metric: ErrorRate, above: 0%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].above: must be a percentage above 0%"},
+		{"a stop twice", "url: http://a\nload: {stages: {stopAt: [{metric: ErrorRate, above: 1%}, {metric: ErrorRate, above: 2%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[1].metric: ErrorRate must not be there twice"},
+		{"a stop at another metric", "url: http://a\nload: {stages: {stopAt: [{metric: RequestsPerSecond, above: \"1\"}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].metric: must be FailedRequests, ErrorRate"},
+		{"a stop below", "url: http://a\nload: {stages: {stopAt: [{metric: ErrorRate, above: 1%, below: 2%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0]: must have above alone with ErrorRate"},
+		{"a stop above a gain", "url: http://a\nload: {stages: {stopAt: [{metric: ThroughputGain, above: 1%, below: 5%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0]: must have below alone with ThroughputGain"},
+		{"a stop at any gain", "url: http://a\nload: {stages: {stopAt: [{metric: ThroughputGain, below: 20%}], levels: [{connections: 1, holdSeconds: 1}]}}", "load.stages.stopAt[0].below: must be a percentage above 0% and below 20%"},
+		{"think time of a rate", "url: http://a\nload: {stages: {thinkTime: {minMilliseconds: 1}, levels: [{requestsPerSecond: 1, holdSeconds: 1}]}}", "load.stages.thinkTime: is for levels of connections"},
+		{"a maximum below the minimum", "url: http://a\nload: {closed: {connections: 1, requestCount: 1, thinkTime: {minMilliseconds: 5, maxMilliseconds: 2}}}", "load.closed.thinkTime.maxMilliseconds: must be from 5 to 3600000, not 2"},
+		{"a Secret", "url: http://a\nload: {authentication: {scheme: Basic, secretName: a}, closed: {connections: 1, requestCount: 1}}", "load.authentication.secretName: Secrets are not available: use credentialsDirectory"},
+		{"no credentials", "url: http://a\nload: {authentication: {scheme: Basic}, closed: {connections: 1, requestCount: 1}}", "credentialsDirectory: must be set to a directory with the files username and password"},
+		{"credentials for nothing", "url: http://a\ncredentialsDirectory: c" + rest, "credentialsDirectory: must not be set without load.authentication"},
+		{"a limit below the windows", "url: http://a" + rest + "\n  warmup: {steady: {windows: 4, timeoutSeconds: 19}}", "load.warmup.steady.timeoutSeconds: must be at least windows times windowSeconds, which is 20, not 19"},
+		{"a window alone", "url: http://a" + rest + "\n  warmup: {steady: {windows: 1}}", "load.warmup.steady.windows: must be from 2 to 10, not 1"},
+		{"two ends of a warm-up", "url: http://a" + rest + "\n  warmup: {requestCount: 9, steady: {}}", "load.warmup: exactly one of the fields"},
+		{"a ConfigMap", "url: http://a\nload: {requestsFrom: {configMapKeyRef: {name: a, key: b}}, closed: {connections: 1, requestCount: 1}}", "load.requestsFrom: ConfigMaps are not available: use requestsFile"},
+		{"no list", "url: http://a\nrequestsFile: /nowhere" + rest, "requestsFile: open /nowhere: no such file"},
+		{"a list and a path", "url: http://a/x\nrequestsFile: /nowhere" + rest, "url: must not have a path together with requestsFile"},
+		{"a form for another scheme", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Basic, form: {path: /l}}, closed: {connections: 1, requestCount: 1}}", "load.authentication.form: must be set with the scheme Form"},
+		{"a login without cookies", "url: http://a\ncredentialsDirectory: c\nload: {authentication: {scheme: Form, form: {path: /l}}, closed: {connections: 1, requestCount: 1}}", "load.client.cookies: must be Enabled with a form"},
+		{"two paths", "url: http://a/x\nload: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}", "url: must not have a path together with load.requests"},
+		{"keepAlive as a boolean", "url: http://a\nload: {client: {keepAlive: maybe}, closed: {connections: 1, requestCount: 1}}", `load.client.keepAlive: must be one of [Enabled Disabled], not "maybe"`},
+		{"no timeout", "url: http://a\nload: {client: {timeoutSeconds: 0}, closed: {connections: 1, requestCount: 1}}", "load.client.timeoutSeconds: must be from 1 to 3600, not 0"},
+		{"TLS without it", "url: http://a\ntls: {}" + rest, "tls: must not be set unless the url begins with https"},
+		{"an unknown protocol", "url: https://a\ntls: {protocols: [SSLv3]}" + rest, `tls.protocols[0]: must be one of [TLSv1 TLSv1.1 TLSv1.2 TLSv1.3], not "SSLv3"`},
+		{"an unknown cipher", "url: https://a\ntls: {ciphers: [ECDHE-RSA-AES256-SHA384]}" + rest, "tls.ciphers[0]: the clients don't support the cipher suite ECDHE-RSA-AES256-SHA384: use "},
+		{"a key alone", "url: https://a\ntls: {clientKeyFile: k}" + rest, "tls.clientKeyFile: must not be set without clientCertificateFile"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := Read([]byte(test.plan), "", ""); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
