@@ -31,7 +31,7 @@ func Document(r *result.Result) *doc.Document {
 		Title: fmt.Sprintf("BenchmarkRun %s/%s", r.Run.Namespace, r.Run.Name), Subtitle: cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, "unknown"),
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
-	d.Add(thresholds(r), doc.Section{ID: "metrics", Blocks: []doc.Block{doc.Paragraph{mainMetrics(r)}}}, summary(r), overTime(r), pages(r), levels(r), breakingPoints(r))
+	d.Add(thresholds(r), doc.Section{ID: "metrics", Blocks: []doc.Block{doc.Paragraph{mainMetrics(r)}}}, failures(r), summary(r), overTime(r), pages(r), levels(r), breakingPoints(r))
 	d.Add(script(r), arrivals(r), doc.Section{ID: "ab", Blocks: []doc.Block{ABDifferences}})
 	d.Add(ab(r)...)
 	d.Add(siege(r), target(r), aroundTarget(r), negotiated(r), clients(r), aroundClients(r), environment(r))
@@ -45,7 +45,7 @@ func standalone(r *result.Result) *doc.Document {
 		Title: cmp.Or(r.Run.Name, "unknown"), Subtitle: "load on " + cmp.Or(r.Run.Server, "unknown"),
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
-	d.Add(thresholds(r))
+	d.Add(thresholds(r), failures(r))
 	d.Add(ab(r)...)
 	d.Add(siege(r), script(r), levels(r), breakingPoints(r), negotiated(r), clients(r), aroundClients(r))
 	return d
@@ -67,7 +67,7 @@ func writeMarkdown(w io.Writer, r *result.Result) error {
 		s.Add(doc.Paragraph{fmt.Sprintf("Target rate %s requests/s, achieved %s requests/s, %d dropped",
 			decimals(a.TargetRatePerSecond(), 2), decimals(a.AchievedPerSecond(r.Merged.Dropped), 2), r.Merged.Dropped)})
 	}
-	d.Add(thresholds(r), s)
+	d.Add(thresholds(r), failures(r), s)
 	if len(r.Levels) > 0 {
 		d.Add(doc.Section{Title: "Levels", Blocks: []doc.Block{levelsTable(r)}})
 	}

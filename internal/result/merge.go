@@ -48,12 +48,12 @@ func Window(clients []Client) (started, ended int64, any bool) {
 }
 
 // AddClients sets the clients, ordered by index, and what is merged from them:
-// Merged, Arrivals, Warmup and DurationMicroseconds.
+// Merged, Causes, Arrivals, Warmup and DurationMicroseconds. The clients' own causes are removed.
 func (r *Result) AddClients(clients []Client) {
 	r.Clients = slices.Clone(clients)
 	slices.SortFunc(r.Clients, func(a, b Client) int { return cmp.Compare(a.Index, b.Index) })
 	r.Merged, r.Warmup, r.DurationMicroseconds = MergeClients(r.Clients)
-	r.Arrivals = mergeArrivals(r.Clients)
+	r.Arrivals, r.Causes = mergeArrivals(r.Clients), mergeCauses(r.Clients)
 }
 
 func mergeArrivals(clients []Client) *Arrivals {

@@ -16,6 +16,8 @@ type Result struct {
 	Environment Environment `json:"environment"`
 	// Merged is the measure of all clients merged.
 	Merged Measure `json:"merged"`
+	// Causes say why requests failed, by kind of error, over all clients.
+	Causes Causes `json:"causes,omitzero"`
 	// Arrivals shows how well an open load kept its rate over all clients; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// Levels are the levels of a load that goes through stages, Steps its changes between them that
@@ -205,6 +207,8 @@ type Client struct {
 // Totals are a client's final metrics of its measurement.
 type Totals struct {
 	Measure
+	// Causes say why requests failed, by kind of error. A result has them merged instead.
+	Causes Causes `json:"causes,omitzero"`
 	// Arrivals shows how well an open load kept its rate; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// StartedAt and EndedAt are the start of the first request and the end of the last:

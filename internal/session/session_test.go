@@ -156,7 +156,10 @@ func TestTotalsThatCannotBe(t *testing.T) {
 		"percentiles": func(m *result.Totals) {
 			m.Latencies, m.Tool = result.Latencies{}, &result.Tool{Percentiles: make([]int64, 1000)}
 		},
-		"a script of -1 virtual users": func(m *result.Totals) { m.Script = &result.ScriptTotals{VirtualUsers: -1} },
+		"10 causes of connect errors":                  func(m *result.Totals) { m.Causes[result.ErrorConnect] = make([]result.Cause, result.MaxCauses+2) },
+		"cause of connect errors: -1":                  func(m *result.Totals) { m.Causes[result.ErrorConnect] = []result.Cause{{Count: -1}} },
+		"causes of 3 tls errors, of which there are 0": func(m *result.Totals) { m.Causes[result.ErrorTLS] = []result.Cause{{Count: 1}, {Count: 2}} },
+		"a script of -1 virtual users":                 func(m *result.Totals) { m.Script = &result.ScriptTotals{VirtualUsers: -1} },
 	} {
 		totals := valid()
 		change(totals)
@@ -237,5 +240,24 @@ func TestPlan(t *testing.T) {
 	}
 	if _, err := DecodePlan(nil); err == nil {
 		t.Error("no error without a plan")
+	}
+}
+
+// TestCausesAreBounded checks that the texts of causes are cut and printable, whatever a pod sends.
+func TestCausesAreBounded(t *testing.T) {
+	m := &result.Totals{Measure: result.Measure{Counts: result.Counts{Requests: 1}}}
+	m.Errors[result.ErrorStatus] = 1
+	m.Causes.Count(result.ErrorStatus, result.Cause{
+		Text: "\x1b[2J" + strings.Repeat("x", 1<<20), Count: 1,
+		Example: &result.FailedRequest{Request: "GET /\u202e" + strings.Repeat("y", 1<<20), AtMicroseconds: -1},
+	})
+	got, err := DecodeTotals(encoded(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got.Causes[result.ErrorStatus][0]
+	if len(c.Text) > result.MaxCauseBytes+len("…") || len(c.Example.Request) > result.MaxRequestBytes+len("…") || c.Example.AtMicroseconds < 0 ||
+		strings.ContainsAny(c.Text+c.Example.Request, "\x1b\u202e") {
+		t.Errorf("%+v, example %+v", c, c.Example)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -69,7 +70,7 @@ func checkTotals(t *result.Totals) error {
 	if t.Script != nil {
 		errs = append(errs, t.Script.Check())
 	}
-	errs = append(errs, checkLevels(t.Levels), checkLevels(t.Steps))
+	errs = append(errs, checkLevels(t.Levels), checkLevels(t.Steps), checkCauses(&t.Causes, t.Errors))
 	return errors.Join(errs...)
 }
 
@@ -131,6 +132,33 @@ func checkLevels(levels []result.LevelTotals) error {
 			return err
 		}
 		l.CPU, l.Seconds = min(max(l.CPU, 0), maxSum), min(max(l.Seconds, 0), maxLevelSeconds)
+	}
+	return nil
+}
+
+// checkCauses returns an error for causes of errors that are too many, or that don't add up to the number of errors of
+// their kind. It limits their texts.
+func checkCauses(causes *result.Causes, counts result.ErrorCounts) error {
+	for kind, list := range causes {
+		if len(list) > result.MaxCauses+1 {
+			return fmt.Errorf("%d causes of %s errors", len(list), result.ErrorKind(kind))
+		}
+		sum := int64(0)
+		for i := range list {
+			c := &list[i]
+			if c.Count < 1 || c.Count > maxRequests {
+				return fmt.Errorf("cause of %s errors: %d requests", result.ErrorKind(kind), c.Count)
+			}
+			sum += c.Count
+			c.Text = printable.Clipped(c.Text, result.MaxCauseBytes)
+			if c.Example != nil {
+				c.Example.Request = printable.Clipped(c.Example.Request, result.MaxRequestBytes)
+				c.Example.AtMicroseconds = min(max(c.Example.AtMicroseconds, 0), maxSum)
+			}
+		}
+		if sum != counts[kind] && len(list) > 0 {
+			return fmt.Errorf("causes of %d %s errors, of which there are %d", sum, result.ErrorKind(kind), counts[kind])
+		}
 	}
 	return nil
 }

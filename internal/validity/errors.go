@@ -1,6 +1,13 @@
 package validity
 
-import "github.com/assay-dev/assay/internal/result"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/result"
+)
 
 const (
 	// errorsInvalidatePercent of failed requests makes a result one about something
@@ -21,8 +28,8 @@ func nothingSucceeded(r *result.Result) *result.Finding {
 			"The script made no HTTP requests. Rates and latencies are those of HTTP requests only: see k6's metrics for what the script did.")
 	}
 	return found(ReasonNothingSucceeded, result.Invalidates,
-		"None of %d requests succeeded (%s). See the errors by kind, and check that the target serves the requested paths.",
-		r.Merged.Requests, worstError(r.Merged.Errors))
+		"None of %d requests succeeded: %s. Check that the target serves the requested paths.",
+		r.Merged.Requests, mainCauses(r))
 }
 
 // errorsDominate finds many failed requests. A failed request costs the server less, or more, than
@@ -38,20 +45,44 @@ func errorsDominate(r *result.Result) *result.Finding {
 	if percent >= errorsInvalidatePercent {
 		severity, remedy = result.Invalidates, "Fix the cause of the errors, or lower the load until the target can serve it."
 	}
-	return found(ReasonErrorsDominate, severity, "%.3g%% of the requests failed (%d of %d, %s). %s",
-		percent, r.Merged.Errors.Total(), r.Merged.Requests, worstError(r.Merged.Errors), remedy)
+	return found(ReasonErrorsDominate, severity, "%.3g%% of the requests failed (%d of %d): %s. %s",
+		percent, r.Merged.Errors.Total(), r.Merged.Requests, mainCauses(r), remedy)
 }
 
-// worstError names the most frequent kind of error.
-func worstError(errors result.ErrorCounts) string {
+// maxNamedCauses is the number of causes that a message names.
+const maxNamedCauses = 3
+
+// mainCauses names the most frequent causes of errors with their kinds. Without any, as of some other load generators, it
+// names the most frequent kind.
+func mainCauses(r *result.Result) string {
+	type cause struct {
+		kind  result.ErrorKind
+		text  string
+		count int64
+	}
+	var all []cause
 	worst, most := result.ErrorKind(0), int64(0)
-	for k, n := range errors.Occurred() {
+	for kind, n := range r.Merged.Errors.Occurred() {
 		if n > most {
-			worst, most = k, n
+			worst, most = kind, n
+		}
+		for _, c := range r.Causes[kind] {
+			all = append(all, cause{kind, c.Text, c.Count})
 		}
 	}
-	if most == 0 {
+	switch {
+	case most == 0:
 		return "no errors"
+	case len(all) == 0:
+		return "mostly " + worst.String()
 	}
-	return "mostly " + worst.String()
+	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.count, a.count) })
+	var texts []string
+	for _, c := range all[:min(maxNamedCauses, len(all))] {
+		texts = append(texts, fmt.Sprintf("%d %s (%s)", c.count, c.kind, c.text))
+	}
+	if more := len(all) - maxNamedCauses; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more causes", more))
+	}
+	return strings.Join(texts, ", ")
 }

@@ -130,6 +130,22 @@ func TestRules(t *testing.T) {
 			r.Merged.Requests, r.Merged.Errors[result.ErrorTimeout], r.Merged.Errors[result.ErrorConnect] = requests, errors, 0
 		}
 	}
+	// causes has a cause with each number, alternately of two kinds. A negative number are successful requests.
+	causes := func(numbers ...int64) change {
+		return func(r *result.Result) {
+			r.Merged.Requests = 0
+			for i, n := range numbers {
+				if n < 0 {
+					r.Merged.Requests -= n
+					continue
+				}
+				kind := []result.ErrorKind{result.ErrorTimeout, result.ErrorConnect}[i%2]
+				r.Merged.Requests += n
+				r.Merged.Errors[kind] += n
+				r.Causes.Count(kind, result.Cause{Text: fmt.Sprintf("cause %d", i), Count: n})
+			}
+		}
+	}
 	short := func(microseconds, requests int64) change {
 		return func(r *result.Result) { r.DurationMicroseconds, r.Merged.Requests = microseconds, requests }
 	}
@@ -167,11 +183,14 @@ func TestRules(t *testing.T) {
 		figures  string
 	}{
 		{"NothingSucceeded", "one of many", failed(19_999, 20_000), "", ""},
-		{"NothingSucceeded", "none of many", failed(20_000, 20_000), result.Invalidates, "None of 20000 requests succeeded (mostly timeout)."},
-		{"NothingSucceeded", "no requests", failed(0, 0), result.Invalidates, "None of 0 requests succeeded (no errors)."},
+		{"NothingSucceeded", "none of many", failed(20_000, 20_000), result.Invalidates, "None of 20000 requests succeeded: mostly timeout."},
+		{"NothingSucceeded", "with a cause", causes(3, 1), result.Invalidates, "None of 4 requests succeeded: 3 timeout (cause 0), 1 connect (cause 1). Check"},
+		{"NothingSucceeded", "no requests", failed(0, 0), result.Invalidates, "None of 0 requests succeeded: no errors."},
 
 		{"ErrorsDominate", "0.99 %", failed(99, 10_000), "", ""},
-		{"ErrorsDominate", "1 %", failed(100, 10_000), result.Warns, "1% of the requests failed (100 of 10000, mostly timeout)."},
+		{"ErrorsDominate", "1 %", failed(100, 10_000), result.Warns, "1% of the requests failed (100 of 10000): mostly timeout."},
+		{"ErrorsDominate", "with more causes than a message names", causes(10, 40, 20, 30, 50, -9850), result.Warns,
+			"1.5% of the requests failed (150 of 10000): 50 timeout (cause 4), 40 connect (cause 1), 30 connect (cause 3), and 2 more causes."},
 		{"ErrorsDominate", "9.99 %", failed(999, 10_000), result.Warns, "9.99%"},
 		{"ErrorsDominate", "10 %", failed(1000, 10_000), result.Invalidates, "10% of the requests failed (1000 of 10000"},
 		{"ErrorsDominate", "all, which NothingSucceeded says", failed(1000, 1000), "", ""},

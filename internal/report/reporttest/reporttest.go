@@ -79,6 +79,10 @@ func Failing() *result.Result {
 		c.Requests, c.KeepAlive, c.Non2xx, c.Connections, c.TLSResumed = 1066, 0, 7, 1065, 1040
 		c.Errors = result.ErrorCounts{result.ErrorConnect: 1, result.ErrorTLS: 2, result.ErrorTimeout: 3, result.ErrorReceive: 4,
 			result.ErrorLength: 44, result.ErrorStatus: 5, result.ErrorException: 7}
+		for kind, n := range c.Errors.Occurred() {
+			cause := result.Cause{Text: "a <b>cause</b> of " + kind.String(), Count: n, Example: &result.FailedRequest{Request: "POST /a", AtMicroseconds: int64(2000 - 1000*i)}}
+			c.Causes.Count(kind, cause)
+		}
 		for range 1000 {
 			c.Latencies.Of(result.TLS).Record(1500)
 		}

@@ -91,13 +91,11 @@ func (m *mapper) schemaOf(t reflect.Type) *jsonschema.Schema {
 		times.Required = times.Required[:3] // percentiles may be unknown
 		return m.byName(phases(), times)
 	case reflect.TypeFor[result.ErrorCounts]():
-		kinds := []any{"total"}
-		for k := range result.ErrorKinds {
-			kinds = append(kinds, k.String())
-		}
-		s := m.byName(kinds, &jsonschema.Schema{Type: "integer"})
+		s := m.byName(append(errorKinds(), "total"), &jsonschema.Schema{Type: "integer"})
 		s.Required = []string{"total"}
 		return s
+	case reflect.TypeFor[result.Causes]():
+		return m.byName(errorKinds(), m.inline([]result.Cause{}))
 	case reflect.TypeFor[result.Percentiles]():
 		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}
 	case reflect.TypeFor[result.Used]():
@@ -133,6 +131,14 @@ func (m *mapper) byName(names []any, value *jsonschema.Schema) *jsonschema.Schem
 		s.PropertyNames = &jsonschema.Schema{Enum: names}
 	}
 	return s
+}
+
+func errorKinds() []any {
+	var names []any
+	for k := range result.ErrorKinds {
+		names = append(names, k.String())
+	}
+	return names
 }
 
 func phases() []any {

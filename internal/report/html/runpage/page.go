@@ -31,7 +31,7 @@ func document(r *result.Result, spec string) *doc.Document {
 	for i := range sections {
 		s := &sections[i]
 		switch s.ID {
-		case "thresholds", "metrics", "time", "siege": // above, in the head, or for terminals
+		case "thresholds", "errors", "metrics", "time", "siege": // above, in the head, or for terminals
 			continue
 		case "ab":
 			if s.Title == "" {

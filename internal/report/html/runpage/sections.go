@@ -62,7 +62,7 @@ func failures(r *result.Result) doc.Section {
 		for _, log := range r.ServerErrors {
 			s.Add(doc.Paragraph{fmt.Sprintf("%s logged %s under load. The first: %s", log.Container, number.Plural(int(log.Lines), "error"), log.First)})
 		}
-		s.Add(chart.Errors(r))
+		s.Add(chart.Errors(r), report.Causes(r))
 	}
 	return s
 }
