@@ -1,8 +1,9 @@
 # syntax=docker/dockerfile:1
 
-# The two images of Assay. To build them with a Docker engine:
+# The images of Assay. To build them with a Docker engine:
 #   docker build --target assay -t assay .
 #   docker build --target assay-load -t assay-load .
+#   docker build --target assay-k6 -t assay-k6 .
 # `make images` builds them without one, and `make test-dockerfile` checks that they hold the same.
 
 # Another image with Go's toolchain, where this one can't be pulled. A release needs its digest: make pin-base-image.
@@ -29,17 +30,23 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     go -C hack/bom run . --image assay --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
       --source github.com/assay-dev/assay=/src /out/manager /out/agent
 
-# The module k6 uses the root module from its parent directory.
 FROM build AS build-assay-load
 COPY cmd cmd
-COPY k6 k6
 ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-load && \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH go -C k6 build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-k6 && \
     go -C hack/bom run . --image assay-load --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
+      --source github.com/assay-dev/assay=/src /out/assay-load
+
+# The module k6 uses the root module from its parent directory.
+FROM build AS build-assay-k6
+COPY k6 k6
+ARG TARGETOS TARGETARCH VERSION=dev
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go -C k6 build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/assay-k6 && \
+    go -C hack/bom run . --image assay-k6 --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
       --source github.com/assay-dev/assay=/src --source github.com/assay-dev/assay/k6=/src/k6 \
-      --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go /out/assay-load /out/assay-k6
+      --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go /out/assay-k6
 
 FROM scratch AS assay-load
 ARG VERSION=dev
@@ -47,15 +54,29 @@ LABEL org.opencontainers.image.vendor="Assay" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.documentation="https://github.com/assay-dev/assay/tree/main/docs" \
       org.opencontainers.image.title="assay-load" \
-      org.opencontainers.image.description="Client of Assay, which generates HTTP load with k6" \
-      org.opencontainers.image.source="https://github.com/assay-dev/assay/tree/main" \
-      org.opencontainers.image.licenses="AGPL-3.0-only" \
-      dev.assay.k6.version="v2.2.0" \
-      dev.assay.k6.source="https://github.com/grafana/k6/tree/v2.2.0"
-COPY --from=build-assay-load /out/assay-load /out/assay-k6 /
+      org.opencontainers.image.description="Client of Assay, which generates HTTP load" \
+      org.opencontainers.image.source="https://github.com/assay-dev/assay" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build-assay-load /out/assay-load /
 COPY --from=build-assay-load /sbom /usr/share/assay
 USER 65532:65532
 ENTRYPOINT ["/assay-load"]
+
+FROM scratch AS assay-k6
+ARG VERSION=dev
+LABEL org.opencontainers.image.vendor="Assay" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.documentation="https://github.com/assay-dev/assay/tree/main/docs" \
+      org.opencontainers.image.title="assay-k6" \
+      org.opencontainers.image.description="Client of Assay that runs k6" \
+      org.opencontainers.image.source="https://github.com/assay-dev/assay/tree/main/k6" \
+      org.opencontainers.image.licenses="AGPL-3.0-only" \
+      dev.assay.k6.version="v2.2.0" \
+      dev.assay.k6.source="https://github.com/grafana/k6/tree/v2.2.0"
+COPY --from=build-assay-k6 /out/assay-k6 /
+COPY --from=build-assay-k6 /sbom /usr/share/assay
+USER 65532:65532
+ENTRYPOINT ["/assay-k6"]
 
 FROM scratch AS assay
 ARG VERSION=dev

@@ -13,6 +13,7 @@ KUBECONFIG_FILE ?= $(CURDIR)/.cluster/kubeconfig
 # Tags of the images that the cluster runs.
 IMAGE ?= localhost/assay:dev
 LOAD_IMAGE ?= localhost/assay-load:dev
+K6_IMAGE ?= localhost/assay-k6:dev
 TEST_SERVER_IMAGE ?= localhost/assay-test/server:dev
 TOMCAT_IMAGE ?= localhost/assay-test/tomcat:9.0
 TOMCAT_VERSION ?= 9.0.98
@@ -50,7 +51,7 @@ MAKEFLAGS += --no-print-directory
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
 SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jetty-12.1 jdkhttp nanohttpd blocking ab-2.4 siege-4)
-# What both images are built from, and under which licenses: docs/install.md.
+# What the images are built from, and under which licenses: docs/install.md.
 REPOSITORY := https://github.com/assay-dev/assay
 K6_VERSION := $(shell awk '$$1 == "go.k6.io/k6/v2" {print $$2}' k6/go.mod)
 LABELS = --label org.opencontainers.image.vendor=Assay \
@@ -61,17 +62,22 @@ ASSAY_LABELS = $(LABELS) --label org.opencontainers.image.title=assay \
   --label org.opencontainers.image.source=$(REPOSITORY) \
   --label org.opencontainers.image.licenses=Apache-2.0
 LOAD_LABELS = $(LABELS) --label org.opencontainers.image.title=assay-load \
-  --label "org.opencontainers.image.description=Client of Assay, which generates HTTP load with k6" \
-  --label org.opencontainers.image.source=$(REPOSITORY)/tree/main \
+  --label "org.opencontainers.image.description=Client of Assay, which generates HTTP load" \
+  --label org.opencontainers.image.source=$(REPOSITORY) \
+  --label org.opencontainers.image.licenses=Apache-2.0
+K6_LABELS = $(LABELS) --label org.opencontainers.image.title=assay-k6 \
+  --label "org.opencontainers.image.description=Client of Assay that runs k6" \
+  --label org.opencontainers.image.source=$(REPOSITORY)/tree/main/k6 \
   --label org.opencontainers.image.licenses=AGPL-3.0-only \
   --label dev.assay.k6.version=$(K6_VERSION) \
   --label dev.assay.k6.source=https://github.com/grafana/k6/tree/$(K6_VERSION)
 BOM_TOOL = assay-bom
-# Flags of assay-image for the content of both images: $(1) is the directory of the programs, $(2) that of the bill of materials.
+# Flags of assay-image for the content of the images: $(1) is the directory of the programs, $(2) that of the bill of materials. Those of
+# the clients have the program $(1) of the directory $(2).
 # The agent's program isn't readable, so that its process can't be looked into from the start:
 # see internal/agent/protect.go.
 ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
-LOAD_CONTENT = --user 65532:65532 --layer $(1)/assay-load=/assay-load,$(1)/assay-k6=/assay-k6 --layer $(2)=/usr/share/assay --entrypoint /assay-load
+LOAD_CONTENT = --user 65532:65532 --layer $(2)/$(1)=/$(1) --layer $(3)=/usr/share/assay --entrypoint /$(1)
 BOM = $(BOM_TOOL) --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
   --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/k6=k6 \
   --unlicensed buf.build/gen/go/prometheus/prometheus/protocolbuffers/go
@@ -156,11 +162,11 @@ fuzz: ## Fuzz each decoder of what pods, servers and users write, for FUZZTIME
 ##@ Images
 
 .PHONY: images
-images: assay-image assay-load-image tomcat-image ## Build all images
+images: assay-image assay-load-image assay-k6-image tomcat-image ## Build all images
 
 .PHONY: load-images
 load-images: images ## Build all images and load them into the cluster
-	@$(CLUSTER) load $(BIN)/images/assay.tar $(BIN)/images/assay-load.tar $(IMAGES)/tomcat-9.0.tar
+	@$(CLUSTER) load $(BIN)/images/assay.tar $(BIN)/images/assay-load.tar $(BIN)/images/assay-k6.tar $(IMAGES)/tomcat-9.0.tar
 
 .PHONY: assay-image
 assay-image: image-tool assay-sbom # Build the image of the manager and the agent
@@ -168,10 +174,14 @@ assay-image: image-tool assay-sbom # Build the image of the manager and the agen
 
 .PHONY: assay-load-image
 assay-load-image: image-tool assay-load-sbom # Build the image of the client
-	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar $(LOAD_LABELS) $(call LOAD_CONTENT,$(BIN)/image,$(BIN)/sbom/assay-load)
+	@assay-image --tag $(LOAD_IMAGE) --output $(BIN)/images/assay-load.tar $(LOAD_LABELS) $(call LOAD_CONTENT,assay-load,$(BIN)/image,$(BIN)/sbom/assay-load)
+
+.PHONY: assay-k6-image
+assay-k6-image: image-tool assay-k6-sbom # Build the image of the client that runs k6
+	@assay-image --tag $(K6_IMAGE) --output $(BIN)/images/assay-k6.tar $(K6_LABELS) $(call LOAD_CONTENT,assay-k6,$(BIN)/image,$(BIN)/sbom/assay-k6)
 
 .PHONY: sbom
-sbom: assay-sbom assay-load-sbom ## Write the bill of materials and the licenses of both images to bin/sbom
+sbom: assay-sbom assay-load-sbom assay-k6-sbom ## Write the bill of materials and the licenses of all images to bin/sbom
 
 .PHONY: assay-sbom
 assay-sbom: bom-tool
@@ -181,8 +191,12 @@ assay-sbom: bom-tool
 .PHONY: assay-load-sbom
 assay-load-sbom: bom-tool
 	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-load
+	@$(BOM) --image assay-load --output $(BIN)/sbom/assay-load $(BIN)/image/assay-load
+
+.PHONY: assay-k6-sbom
+assay-k6-sbom: bom-tool
 	@cd k6 && $(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/assay-k6
-	@$(BOM) --image assay-load --output $(BIN)/sbom/assay-load $(BIN)/image/assay-load $(BIN)/image/assay-k6
+	@$(BOM) --image assay-k6 --output $(BIN)/sbom/assay-k6 $(BIN)/image/assay-k6
 
 .PHONY: tomcat-image
 tomcat-image: deps image-tool ## Build the Tomcat image that the demo and the scenarios use
@@ -235,11 +249,11 @@ kind-node-image: cluster-tools system-images ## Build a node image for kind, whi
 
 # The client's image is large and changes rarely: it is built with CLIENT=1, or
 # when this clone has none yet.
-DEV_CLIENT = $(if $(CLIENT),yes,$(if $(wildcard $(BIN)/images/assay-load.tar),,yes))
+DEV_CLIENT = $(if $(CLIENT),yes,$(if $(wildcard $(BIN)/images/assay-load.tar $(BIN)/images/assay-k6.tar),,yes))
 
 .PHONY: dev
-dev: assay-image $(if $(DEV_CLIENT),assay-load-image) ## Build and load the manager and agent, and restart the manager; CLIENT=1 includes the client
-	@$(CLUSTER) load $(BIN)/images/assay.tar $(if $(DEV_CLIENT),$(BIN)/images/assay-load.tar)
+dev: assay-image $(if $(DEV_CLIENT),assay-load-image assay-k6-image) ## Build and load the manager and agent, and restart the manager; CLIENT=1 includes the clients
+	@$(CLUSTER) load $(BIN)/images/assay.tar $(if $(DEV_CLIENT),$(BIN)/images/assay-load.tar $(BIN)/images/assay-k6.tar)
 	@$(MAKE) install
 
 ##@ Code
@@ -359,8 +373,8 @@ test-modules: # Test the tools that build the cluster and the images, the dashbo
 	@cd test/s3 && go test ./...
 
 .PHONY: test-dockerfile
-test-dockerfile: kind-deps assay-image assay-load-image ## Build the Dockerfile with podman and compare its images with those of make images
-	@hack/dockerfile-test.sh assay=$(BIN)/images/assay.tar assay-load=$(BIN)/images/assay-load.tar
+test-dockerfile: kind-deps assay-image assay-load-image assay-k6-image ## Build the Dockerfile with podman and compare its images with those of make images
+	@hack/dockerfile-test.sh assay=$(BIN)/images/assay.tar assay-load=$(BIN)/images/assay-load.tar assay-k6=$(BIN)/images/assay-k6.tar
 
 .PHONY: test-browser
 test-browser: ## Check the pages of reports and of the UI in Chromium; ARGS="-run TestPages/NAME" selects one
@@ -456,7 +470,7 @@ assay-load: ## Build the client into the per-user cache for use without a cluste
 .PHONY: install
 install: ## Install or upgrade the operator on the local cluster with Helm
 	@hack/tools/build.sh helm
-	@KUBECONFIG=$(KUBECONFIG_FILE) hack/install.sh $(IMAGE) $(LOAD_IMAGE) $(HELM_ARGS)
+	@KUBECONFIG=$(KUBECONFIG_FILE) hack/install.sh $(IMAGE) $(LOAD_IMAGE) $(K6_IMAGE) $(HELM_ARGS)
 
 .PHONY: uninstall
 uninstall: ## Remove the operator from the local cluster

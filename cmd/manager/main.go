@@ -116,7 +116,8 @@ func parse() *options {
 	flag.StringVar(&o.podName, "pod-name", os.Getenv("POD_NAME"), "Name of the manager's pod, its identity in leader election. Defaults to $POD_NAME.")
 	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
 	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
-	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of both images: Always, IfNotPresent or Never.")
+	flag.StringVar(&o.reconciler.K6Image, "k6-image", "", "Image of the clients that run k6. Required.")
+	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of these images: Always, IfNotPresent or Never.")
 	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 4*time.Hour, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
 	flag.IntVar(&o.reconciler.MaxActiveRuns, "max-active-runs", 4, "Largest number of active runs of a namespace, in all lanes. The others wait. Zero allows any.")
 	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", list(&o.reconciler.Lanes))
@@ -182,6 +183,7 @@ func (o *options) check() error {
 		{"session-address", o.reconciler.SessionAddress},
 		{"assay-image", o.reconciler.AssayImage},
 		{"load-image", o.reconciler.LoadImage},
+		{"k6-image", o.reconciler.K6Image},
 		{"namespace", o.namespace},
 		{"pod-name", o.podName},
 	} {

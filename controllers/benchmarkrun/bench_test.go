@@ -172,7 +172,7 @@ func newBench(t testing.TB, change ...func(*wrapper.Run)) *bench {
 		Reconciler: &Reconciler{
 			Client: cached{api}, APIReader: api, Events: events.NewFakeRecorder(100), Clock: clock, Sessions: sessions,
 			CA:       func() []byte { return []byte("ca") },
-			Settings: manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", SessionAddress: "assay-session.assay-system.svc:9443", Issuers: []string{"Issuer/*", "ClusterIssuer.example.org/other"}},
+			Settings: manifest.Settings{AssayImage: "assay:1", LoadImage: "assay-load:1", K6Image: "assay-k6:1", SessionAddress: "assay-session.assay-system.svc:9443", Issuers: []string{"Issuer/*", "ClusterIssuer.example.org/other"}},
 		},
 	}
 }

@@ -19,7 +19,7 @@ func TestDockerfileHasTheLabelsOfTheMakefile(t *testing.T) {
 		t.Fatal(err)
 	}
 	stages := strings.Split(string(dockerfile), "\nFROM ")
-	for image, target := range map[string]string{"assay": "assay-image", "assay-load": "assay-load-image"} {
+	for image, target := range map[string]string{"assay": "assay-image", "assay-load": "assay-load-image", "assay-k6": "assay-k6-image"} {
 		recipe, err := exec.CommandContext(t.Context(), "make", "-C", "../..", "--dry-run", "--no-print-directory", target).Output()
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ programs() {
   crane config --platform "$platform" "$registry/$image:$version" | grep -q '"User":"65532:65532"' || fail "$image doesn't run as 65532"
 }
 
-for image in assay assay-load; do
+for image in assay assay-load assay-k6; do
   name=$registry/$image:$version
   digest=$(sed -n "s|.*/$image:$version@||p" "$release/images.txt")
   [[ $(crane digest "$name") == "$digest" ]] || fail "$name hasn't the digest of images.txt"
@@ -62,7 +62,7 @@ for image in assay assay-load; do
   for platform in $IMAGE_PLATFORMS; do
     case $image in
     assay) programs assay "$platform" manager agent ;;
-    assay-load) programs assay-load "$platform" assay-load assay-k6 ;;
+    assay-load | assay-k6) programs "$image" "$platform" "$image" ;;
     esac
   done
   quietly cosign verify "${verify[@]}" "$registry/$image@$digest"

@@ -28,7 +28,7 @@ unpublished() {
   return 1
 }
 
-for image in assay assay-load; do
+for image in assay assay-load assay-k6; do
   digest=$(sed -n "s|.*/$image:$version@||p" $release/images.txt)
   unpublished "$registry/$image:$version" "$digest"
   bin/tools/assay-image push $work/images/$image "$registry/$image:$version" >/dev/null

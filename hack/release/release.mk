@@ -66,12 +66,14 @@ release-programs: # Cross-compile all programs
 
 # A bill of materials covers the programs of all platforms.
 .PHONY: release-images
-release-images: # Write OCI layouts of both images
+release-images: # Write OCI layouts of all images
 	@$(BOM) --image assay --output $(RELEASE_WORK)/sbom/assay $(call RELEASE_PROGRAMS,manager agent,$(IMAGE_PLATFORMS))
-	@$(BOM) --image assay-load --output $(RELEASE_WORK)/sbom/assay-load $(call RELEASE_PROGRAMS,assay-load assay-k6,$(IMAGE_PLATFORMS))
+	@$(BOM) --image assay-load --output $(RELEASE_WORK)/sbom/assay-load $(call RELEASE_PROGRAMS,assay-load,$(IMAGE_PLATFORMS))
+	@$(BOM) --image assay-k6 --output $(RELEASE_WORK)/sbom/assay-k6 $(call RELEASE_PROGRAMS,assay-k6,$(IMAGE_PLATFORMS))
 	@$(call RELEASE_IMAGE,assay) $(ASSAY_LABELS) $(call ASSAY_CONTENT,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay)
-	@$(call RELEASE_IMAGE,assay-load) $(LOAD_LABELS) $(call LOAD_CONTENT,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay-load)
-	@for image in assay assay-load; do \
+	@$(call RELEASE_IMAGE,assay-load) $(LOAD_LABELS) $(call LOAD_CONTENT,assay-load,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay-load)
+	@$(call RELEASE_IMAGE,assay-k6) $(K6_LABELS) $(call LOAD_CONTENT,assay-k6,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay-k6)
+	@for image in assay assay-load assay-k6; do \
 	  cp $(RELEASE_WORK)/sbom/$$image/sbom.cdx.json $(RELEASE)/$$image.cdx.json; \
 	  echo "ghcr.io/assay-dev/$$image:$(VERSION)@sha256:$$(sha256sum < $(RELEASE_WORK)/images/$$image/index.json | cut -d' ' -f1)"; \
 	done > $(RELEASE)/images.txt

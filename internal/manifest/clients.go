@@ -27,7 +27,11 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 		Spec:       podSpec(true),
 	}
 	placeClients(run, targetNode, &template.Spec)
-	client := assayContainer(clientContainer, settings.LoadImage, settings, resources, clientProgram, "client")
+	image, program := settings.LoadImage, clientProgram
+	if run.Spec.Script != nil {
+		image, program = settings.K6Image, k6Program
+	}
+	client := assayContainer(clientContainer, image, settings, resources, program, "client")
 	client.Env = []corev1.EnvVar{
 		{Name: "ASSAY_MANAGER", Value: settings.SessionAddress},
 		{Name: "ASSAY_CPU_LIMIT_MILLIS", Value: strconv.FormatInt(resources.Limits.Cpu().MilliValue(), 10)},

@@ -43,10 +43,11 @@ type Object interface {
 
 // Settings holds what the operator was started with and its pods need.
 type Settings struct {
-	// AssayImage is the image of the agent, LoadImage that of the clients.
+	// AssayImage is the image of the agent, LoadImage that of the clients, and K6Image that of the clients of k6.
 	AssayImage string
 	LoadImage  string
-	// ImagePullPolicy is the pull policy of both.
+	K6Image    string
+	// ImagePullPolicy is the pull policy of all of them.
 	ImagePullPolicy corev1.PullPolicy
 	// SessionAddress is the host and port at which pods reach the manager.
 	SessionAddress string

@@ -20,8 +20,11 @@ const (
 	clientContainer  = "client"
 )
 
-// clientProgram is the path of the clients' program in their image.
-const clientProgram = "/assay-load"
+// The paths of the clients' programs in their images.
+const (
+	clientProgram = "/assay-load"
+	k6Program     = "/assay-k6"
+)
 
 const (
 	// caFile is the key in the run's ConfigMap, and the file, of the CA bundle for the manager.

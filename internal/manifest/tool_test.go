@@ -47,3 +47,16 @@ func TestToolsImage(t *testing.T) {
 		}
 	}
 }
+
+// TestK6Image checks that only clients that run k6 use its image.
+func TestK6Image(t *testing.T) {
+	run := wrapper.NewRun("ns", "run", "image").Obj()
+	settings := &Settings{LoadImage: "load", K6Image: "k6"}
+	if c := ClientJob(run, "node", nil, settings).Spec.Template.Spec.Containers[0]; c.Image != "load" || c.Command[0] != "/assay-load" {
+		t.Errorf("a load: image %s, command %v", c.Image, c.Command)
+	}
+	run.Spec.Script = &v1alpha1.Script{}
+	if c := ClientJob(run, "node", nil, settings).Spec.Template.Spec.Containers[0]; c.Image != "k6" || c.Command[0] != "/assay-k6" {
+		t.Errorf("a script: image %s, command %v", c.Image, c.Command)
+	}
+}

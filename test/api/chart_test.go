@@ -35,13 +35,14 @@ func TestChartAnnotations(t *testing.T) {
 	annotation := func(name string) []byte { return []byte(chart.Annotations["artifacthub.io/"+name]) }
 
 	var values struct {
-		Image struct{ Assay, Load struct{ Repository string } }
+		Image struct{ Assay, Load, K6 struct{ Repository string } }
 	}
 	unmarshal(read("../../charts/assay/values.yaml"), &values)
 	var images []struct{ Name, Image string }
 	unmarshal(annotation("images"), &images)
 	want := []struct{ Name, Image string }{
 		{"assay", values.Image.Assay.Repository + ":" + chart.AppVersion}, {"assay-load", values.Image.Load.Repository + ":" + chart.AppVersion},
+		{"assay-k6", values.Image.K6.Repository + ":" + chart.AppVersion},
 	}
 	if diff := cmp.Diff(want, images); diff != "" {
 		t.Error(diff)

@@ -39,7 +39,7 @@ func (c *cluster) startManager(s *settings) (*process, error) {
 	_, port, _ := net.SplitHostPort(p.session)
 	p.command = exec.Command(s.manager, "--kubeconfig="+c.managerFile, "--namespace="+systemNamespace, "--pod-name=manager",
 		"--leader-elect=false", "--max-active-runs=0", "--session-address="+p.session, "--session-bind-address=:"+port, "--metrics-bind-address="+addresses[1], "--metrics-secure=false",
-		"--health-probe-bind-address="+addresses[2], "--pprof-bind-address="+p.profiles, "--assay-image=assay", "--load-image=assay-load")
+		"--health-probe-bind-address="+addresses[2], "--pprof-bind-address="+p.profiles, "--assay-image=assay", "--load-image=assay-load", "--k6-image=assay-k6")
 	p.command.Env = append(os.Environ(), "MEMORY_LIMIT="+memoryLimit)
 	if p.log, err = os.Create(filepath.Join(c.directory, "manager.log")); err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func TestSetVersion(t *testing.T) {
 	// The places that users install from, with what they say.
 	for name, want := range map[string][]string{
 		"charts/assay/Chart.yaml": {
-			"\nversion: 7.8.9-rc.1\n", "\nappVersion: \"7.8.9-rc.1\"\n", "/assay:7.8.9-rc.1\n", "/assay-load:7.8.9-rc.1\n",
+			"\nversion: 7.8.9-rc.1\n", "\nappVersion: \"7.8.9-rc.1\"\n", "/assay:7.8.9-rc.1\n", "/assay-load:7.8.9-rc.1\n", "/assay-k6:7.8.9-rc.1\n",
 			"artifacthub.io/prerelease: \"true\"", "\nkubeVersion: \">=1.29.0-0\"\n",
 		},
 		"config/manager/kustomization.yaml":                   {"newTag: 7.8.9-rc.1\n"},
@@ -157,20 +157,20 @@ func TestReleaseCheck(t *testing.T) {
 func TestImagesArePinned(t *testing.T) {
 	dir := tree(t)
 	images := filepath.Join(dir, "images.txt")
-	assay, load := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
-	if err := os.WriteFile(images, []byte("ghcr.io/assay-dev/assay:7.8.9@"+assay+"\nghcr.io/assay-dev/assay-load:7.8.9@"+load+"\n"), 0o600); err != nil {
+	assay, load, k6 := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64), "sha256:"+strings.Repeat("c", 64)
+	if err := os.WriteFile(images, []byte("ghcr.io/assay-dev/assay:7.8.9@"+assay+"\nghcr.io/assay-dev/assay-load:7.8.9@"+load+"\nghcr.io/assay-dev/assay-k6:7.8.9@"+k6+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run(t, "", "pin.sh", images, dir)
 	for name, want := range map[string]*regexp.Regexp{
-		"charts/assay/values.yaml":          regexp.MustCompile(`(?s)\n  assay:\n.{0,300}\n    digest: ` + assay + `\n  load:\n.{0,300}\n    digest: ` + load + `\n`),
-		"config/manager/kustomization.yaml": regexp.MustCompile(`- name: assay\n  newName: \S+\n  digest: ` + assay + `\n- name: assay-load\n  newName: \S+\n  digest: ` + load + `\n`),
+		"charts/assay/values.yaml":          regexp.MustCompile(`(?s)\n  assay:\n.{0,400}\n    digest: ` + assay + `\n  load:\n.{0,400}\n    digest: ` + load + `\n  k6:\n.{0,400}\n    digest: ` + k6 + `\n`),
+		"config/manager/kustomization.yaml": regexp.MustCompile(`- name: assay\n  newName: \S+\n  digest: ` + assay + `\n- name: assay-load\n  newName: \S+\n  digest: ` + load + `\n- name: assay-k6\n  newName: \S+\n  digest: ` + k6 + `\n`),
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !want.Match(text) || bytes.Count(text, []byte("sha256:a")) != 1 || bytes.Count(text, []byte("sha256:b")) != 1 {
+		if !want.Match(text) || bytes.Count(text, []byte("sha256:a")) != 1 || bytes.Count(text, []byte("sha256:b")) != 1 || bytes.Count(text, []byte("sha256:c")) != 1 {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
