@@ -238,6 +238,56 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestTerminatedInAHang sends SIGTERM to loads whose server responds to 12 requests and then hangs.
+func TestTerminatedInAHang(t *testing.T) {
+	for name, load := range map[string]string{
+		"closed": "closed: {connections: 4, durationSeconds: 600}",
+		"open":   "open: {requestsPerSecond: 200, durationSeconds: 600, maxConnections: 4}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			hangs := make(chan struct{}, 4)
+			server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+				if r.Number < 13 { // the first is the probe
+					return testserver.OK(5)
+				}
+				hangs <- struct{}{}
+				return testserver.Answer{Then: testserver.Hang}
+			})
+			command, output, errors := program(t, mainVariable, "1", "run", "-o", "json", planFile(t, "url: http://%s\nload: {%s}", server.Address(), load))
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				<-hangs
+			}
+			const hung = 200 * time.Millisecond
+			<-time.After(hung)
+			if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait()
+			var r result.Result
+			if err := json.Unmarshal(output.Bytes(), &r); err != nil {
+				t.Fatalf("%s: %s", err, errors)
+			}
+			m := &r.Merged
+			if m.Requests != 12 || m.Errors.Total() != 0 || m.Unanswered < 4 || m.OldestUnanswered < hung.Microseconds() || r.DurationMicroseconds < m.OldestUnanswered {
+				t.Errorf("%d requests in %d µs, %d unanswered for up to %d µs", m.Requests, r.DurationMicroseconds, m.Unanswered, m.OldestUnanswered)
+			}
+			if a := r.Arrivals; a != nil && a.Due != m.Requests+m.Unanswered {
+				t.Errorf("%+v, %d requests, %d unanswered", *a, m.Requests, m.Unanswered)
+			}
+			found := map[string]result.Severity{}
+			for _, f := range r.Findings {
+				found[f.Reason] = f.Severity
+			}
+			if found["RequestsUnanswered"] != result.Invalidates || found["Interrupted"] == "" {
+				t.Errorf("findings %v", found)
+			}
+		})
+	}
+}
+
 func TestABAborts(t *testing.T) {
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.Number == 20 {

@@ -117,6 +117,9 @@ func abLines(r *result.Result, b block) doc.Preformatted {
 			line(f.Label+":", "%d", n)
 		}
 	}
+	if c.Unanswered > 0 {
+		line("Unanswered requests:", "%d when the load was stopped, the oldest for %.3f seconds", c.Unanswered, float64(c.OldestUnanswered)/1e6)
+	}
 	line("Total transferred:", "%d bytes", c.BytesReceived)
 	if r.Script == nil { // k6 counts whole responses alone
 		line("HTML transferred:", "%d bytes", c.BodyBytes)

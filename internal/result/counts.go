@@ -25,6 +25,9 @@ type Counts struct {
 	FailedPages  int64 `json:"failedPages,omitempty" csv:"failed_pages" help:"pages of which a request failed"`
 	Rounds       int64 `json:"rounds,omitempty" csv:"rounds" help:"successful rounds: a round is one pass of a user through the pages, as many as their weights add up to"`
 	FailedRounds int64 `json:"failedRounds,omitempty" csv:"failed_rounds" help:"rounds of which a page failed"`
+
+	Unanswered       int64 `json:"unanswered,omitempty" help:"requests that were under way, or due, when the load was stopped; not among the requests"`
+	OldestUnanswered int64 `json:"oldestUnansweredMicroseconds,omitempty" merging:"max" help:"age of the oldest of them, from its start or, under open load, from its intended start"`
 }
 
 // Counters is the table of Counts, but for Errors, whose table is that of ErrorKind. A line with a

@@ -15,7 +15,7 @@ import (
 // names are the metrics of the tables in their order, which is that of their values in
 // messages. The lists may only grow at their ends.
 var names = map[string][]string{
-	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer", "pages", "failedPages", "rounds", "failedRounds"},
+	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer", "pages", "failedPages", "rounds", "failedRounds", "unanswered", "oldestUnansweredMicroseconds"},
 	"ClientUsage": {
 		"userCPUMicroseconds", "systemCPUMicroseconds", "throttledMicroseconds", "maxResidentBytes", "schedulingLatencyP99Microseconds",
 		"gcPauseMicroseconds", "gcPauseMaxMicroseconds",
@@ -35,7 +35,7 @@ var names = map[string][]string{
 		"acceptQueueLimit", "sockets", "establishedSockets", "timeWaitSockets",
 		"spuriousRetransmissions",
 	},
-	"Arrivals": {"due", "plannedMicroseconds", "startedMicroseconds"},
+	"Arrivals": {"due", "plannedMicroseconds", "startedMicroseconds", "notStarted"},
 }
 
 // TestPlus adds metrics whose sum doesn't fit.

@@ -15,6 +15,8 @@ const (
 	errorsInvalidatePercent = 10.0
 	// errorsWarnPercent of failed requests is more than chance.
 	errorsWarnPercent = 1.0
+	// unansweredShare of the measurement is what the 99th percentile is about.
+	unansweredShare = 0.01
 )
 
 // nothingSucceeded finds a result without latencies and rates, which are those of
@@ -47,6 +49,24 @@ func errorsDominate(r *result.Result) *result.Finding {
 	}
 	return found(ReasonErrorsDominate, severity, "%.3g%% of the requests failed (%d of %d): %s. %s",
 		percent, r.Merged.Errors.Total(), r.Merged.Requests, mainCauses(r), remedy)
+}
+
+// requestsUnanswered finds requests that were under way for long when the load was stopped. They are in no latency and no count of
+// errors: a target that hangs would look like one that is done.
+func requestsUnanswered(r *result.Result) *result.Finding {
+	m := &r.Merged
+	if m.Unanswered == 0 || m.OldestUnanswered <= m.Latencies.Get(result.Total).Max() ||
+		float64(m.OldestUnanswered) < unansweredShare*float64(r.DurationMicroseconds) {
+		return nil
+	}
+	severity := result.Warns
+	if 100*float64(m.Unanswered) >= errorsInvalidatePercent*float64(m.Unanswered+m.Requests) {
+		severity = result.Invalidates
+	}
+	return found(ReasonRequestsUnanswered, severity,
+		"%d requests were unanswered when the load was stopped, the oldest for %s, longer than any other took. They are not among the %d requests and in no latency. "+
+			"Find out whether the target hangs, and let the load end as planned: then they complete, or time out and count as failed.",
+		m.Unanswered, seconds(m.OldestUnanswered), m.Requests)
 }
 
 // maxNamedCauses is the number of causes that a message names.

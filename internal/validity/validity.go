@@ -18,6 +18,7 @@ type rule func(*result.Result) *result.Finding
 var rules = []rule{
 	nothingSucceeded,
 	errorsDominate,
+	requestsUnanswered,
 	scriptFailed,
 	loadEndedEarly,
 	targetUnverified,
@@ -143,6 +144,9 @@ func Valid(findings []result.Finding) bool {
 const (
 	ReasonNothingSucceeded = "NothingSucceeded"
 	ReasonErrorsDominate   = "ErrorsDominate"
+
+	ReasonRequestsUnanswered = "RequestsUnanswered"
+
 	ReasonClientSaturated  = "ClientSaturated"
 	ReasonClientThrottled  = "ClientThrottled"
 	ReasonClientStalls     = "ClientStalls"

@@ -154,6 +154,12 @@ func TestRules(t *testing.T) {
 			r.Merged.Requests, r.Thresholds = n, []result.ThresholdOutcome{{Metric: threshold}}
 		}
 	}
+	unanswered := func(n, oldest int64) change {
+		return func(r *result.Result) {
+			r.Merged.Unanswered, r.Merged.OldestUnanswered = n, oldest
+			r.Merged.Latencies.Of(result.Total).Record(200_000)
+		}
+	}
 	clockError := func(microseconds int64) change {
 		return func(r *result.Result) { r.Clients[1].ClockErrorMicroseconds = microseconds }
 	}
@@ -194,6 +200,18 @@ func TestRules(t *testing.T) {
 		{"ErrorsDominate", "9.99 %", failed(999, 10_000), result.Warns, "9.99%"},
 		{"ErrorsDominate", "10 %", failed(1000, 10_000), result.Invalidates, "10% of the requests failed (1000 of 10000"},
 		{"ErrorsDominate", "all, which NothingSucceeded says", failed(1000, 1000), "", ""},
+
+		{"RequestsUnanswered", "as old as others", unanswered(5000, 200_000), "", ""},
+		{"RequestsUnanswered", "older", unanswered(2222, 200_001), result.Warns, "2222 requests were unanswered when the load was stopped, the oldest for 0.200s"},
+		{"RequestsUnanswered", "older, 10 % of all", unanswered(2223, 200_001), result.Invalidates, "not among the 20000 requests"},
+		{"RequestsUnanswered", "older, for less than 1 % of the measurement", func(r *result.Result) {
+			unanswered(5000, 250_000)(r)
+			r.DurationMicroseconds = 25_000_001
+		}, "", ""},
+		{"RequestsUnanswered", "nothing else", func(r *result.Result) {
+			unanswered(8, 2_000_000)(r)
+			r.Merged.Requests, r.Merged.Latencies = 0, result.Latencies{}
+		}, result.Invalidates, "8 requests were unanswered when the load was stopped, the oldest for 2.000s"},
 
 		{"ClientSaturated", "79.9 %", cpu(0, 79.9), "", ""},
 		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80% of their CPU limit (worst: client 0, 80.0%)."},

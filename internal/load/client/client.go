@@ -283,7 +283,7 @@ func (c *Client) UseDirectories(tls, credentials string) {
 }
 
 // Finish ends the measurement now. The result holds what was measured so far; requests in progress
-// aren't counted. Before the measurement, Finish makes Run fail with ErrNothingMeasured.
+// are counted as unanswered. Before the measurement, Finish makes Run fail with ErrNothingMeasured.
 func (c *Client) Finish() { c.finishOnce.Do(func() { close(c.finish) }) }
 
 // interrupt ends the measurement for Finish.

@@ -42,6 +42,8 @@ type arrivals struct {
 	firstStart, firstIntended time.Duration
 	lastStart                 time.Duration
 	dropped                   int64
+	// notStarted counts the requests that were due when the stage was stopped, and had not started.
+	notStarted int64
 
 	freed     chan struct{} // signals the pacer that a connection is free after starved was set
 	exhausted chan struct{} // closed when dispatching has ended
@@ -168,12 +170,17 @@ func (a *arrivals) advance(now time.Duration) time.Duration {
 func (a *arrivals) shorten(now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.endSchedule(now)
+	return a.more
+}
+
+// endSchedule makes now the end of the schedule. a.mu must be held.
+func (a *arrivals) endSchedule(now time.Duration) {
 	a.schedule.amount.Requests, a.schedule.amount.DurationMicroseconds = 0, now.Microseconds()
 	if a.more && a.next >= a.schedule.amount.Duration() {
 		a.more = false
 		a.schedule.count--
 	}
-	return a.more
 }
 
 // drop drops requests that are later than maxDelay. It returns whether any requests are left.
@@ -189,6 +196,20 @@ func (a *arrivals) drop(now time.Duration) bool {
 		a.stage.recorder.Drop(now, dropped)
 	}
 	return a.more
+}
+
+// abandon ends the schedule of a stage that is stopped now, and records the requests that are due and have not started.
+func (a *arrivals) abandon(now time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.more {
+		return
+	}
+	a.endSchedule(now)
+	for ; a.drop(now); a.next, a.more = a.schedule.next() {
+		a.notStarted++
+		a.stage.recorder.Unanswered(now, 1, now-a.next)
+	}
 }
 
 // pace dispatches requests to waiting connections when they fall due, until there are no
@@ -257,5 +278,6 @@ func (a *arrivals) total() *result.Arrivals {
 		Due:                 a.schedule.count,
 		PlannedMicroseconds: a.schedule.plannedDuration().Microseconds(),
 		StartedMicroseconds: a.lastStart.Microseconds(),
+		NotStarted:          a.notStarted,
 	}
 }

@@ -121,11 +121,12 @@ func (c *connection) request(r *request.Request, begin time.Duration) {
 	c.begin = begin
 	end := c.exchange(r, o)
 	begin = c.begin
-	if c.stage.stopping.Load() {
-		return // stopping may be the reason for its failure
-	}
 	if !c.made {
 		c.made, c.first = true, begin
+	}
+	if c.stage.stopping.Load() && o.Error != recorder.NoError { // stopping may be the reason for its failure
+		c.unanswered(begin)
+		return
 	}
 	c.last = end
 	c.reader.Release()
@@ -139,6 +140,16 @@ func (c *connection) request(r *request.Request, begin time.Duration) {
 	if c.failures > 0 && !open { // an open load is paced by its arrivals
 		c.backOff()
 	}
+}
+
+// unanswered records a request that began at begin and was under way when the stage was stopped.
+func (c *connection) unanswered(begin time.Duration) {
+	stopped := c.stage.stopped
+	if c.stage.arrivals != nil {
+		begin = c.intended
+	}
+	c.last = max(c.last, stopped)
+	c.stage.recorder.Unanswered(stopped, 1, stopped-begin)
 }
 
 // open opens a connection for a request that began at begin. It returns the time at which

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/load/driver/request"
+	"github.com/assay-dev/assay/internal/load/recorder"
 	"github.com/assay-dev/assay/internal/load/testserver"
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
@@ -218,7 +219,7 @@ func TestHTTP2Stop(t *testing.T) {
 	address := serveFrames(t, serveEach(func(*peer, uint32) { arrived <- struct{}{} }))
 	p := streamed(2, 3, 600, "/")
 	load := newLoad(t, &p, address, Access{})
-	r := &tapRecorder{}
+	r := &tapRecorder{Recorder: recorder.New(1)}
 	stage := load.NewStage(p.Measurement, r)
 	go stage.Run(0, 1)
 	await(t, stage.Ready(), "the streams to be ready")
@@ -228,8 +229,9 @@ func TestHTTP2Stop(t *testing.T) {
 	}
 	stage.Stop()
 	await(t, stage.Done(), "the stage to end")
-	if len(r.outcomes) > 0 {
-		t.Errorf("outcomes %+v", r.outcomes)
+	recorder.NewSampler(r.Recorder, stage.start, func(*result.ClientSecond) {}).Run(stage.Done())
+	if len(r.outcomes) > 0 || r.Total().Unanswered != 6 {
+		t.Errorf("outcomes %+v, %d unanswered", r.outcomes, r.Total().Unanswered)
 	}
 }
 

@@ -26,6 +26,9 @@ type Recorder interface {
 	// Drop counts requests that were dropped before they started. at is the time from the
 	// stage's start.
 	Drop(at time.Duration, requests int64)
+	// Unanswered counts requests that were under way, or due, when the stage was stopped at a time from its start, and
+	// the age of the oldest.
+	Unanswered(at time.Duration, requests int64, oldest time.Duration)
 }
 
 // Access holds what a load needs beyond its plan.

@@ -256,7 +256,7 @@ func TestPlainLoadIsMadeByLoop(t *testing.T) {
 	}
 }
 
-// TestStoppedPlainLoad stops a stage while loops make its requests. It spans the requests that were recorded.
+// TestStoppedPlainLoad stops a stage while loops make its requests. It spans the time until then.
 func TestStoppedPlainLoad(t *testing.T) {
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		if r.OnConnection == 100 {
@@ -275,12 +275,8 @@ func TestStoppedPlainLoad(t *testing.T) {
 	if r.count() != 200 || r.byLoop < 180 {
 		t.Errorf("%d outcomes, %d of requests that loops made", r.count(), r.byLoop)
 	}
-	var ended time.Duration
-	for _, o := range r.outcomes {
-		ended = max(ended, o.Ended)
-	}
-	if _, last, ok := r.stage.Span(); !ok || !last.Equal(r.stage.start.Add(ended)) {
-		t.Errorf("the stage ends at %v, want %v", last, r.stage.start.Add(ended))
+	if _, last, ok := r.stage.Span(); !ok || !last.Equal(r.stage.start.Add(r.stage.stopped)) {
+		t.Errorf("the stage ends at %v, want %v", last, r.stage.start.Add(r.stage.stopped))
 	}
 	if r.outcomes[0].Error != recorder.NoError || r.Total().Errors[result.ErrorReceive] != 0 {
 		t.Error("requests in flight count as failed")

@@ -38,6 +38,8 @@ type Stage struct {
 	context, active  context.Context
 	stop, end        context.CancelFunc
 	stopping, ending atomic.Bool
+	// stopped is the time at which Stop stopped the running stage, from its start, or 0. It is set before stopping.
+	stopped time.Duration
 
 	waiting atomic.Int64 // connections that aren't ready yet
 	ready   chan struct{}
@@ -215,8 +217,14 @@ func (s *Stage) Arrivals() *result.Arrivals {
 	return s.arrivals.total()
 }
 
-// Stop ends the stage at once. Requests in flight have no outcome.
+// Stop ends the stage at once. Requests in flight, and those of an open load that are due, are recorded as unanswered.
 func (s *Stage) Stop() {
+	if isClosed(s.begun) && !isClosed(s.done) && !s.stopping.Load() {
+		s.stopped = s.now()
+		if s.arrivals != nil && !s.ending.Load() {
+			s.arrivals.abandon(s.stopped)
+		}
+	}
 	s.stopping.Store(true)
 	s.stop()
 	s.wakeLoops()
@@ -266,6 +274,9 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 			last = end
 		}
 		ok = true
+	}
+	if stopped := s.start.Add(s.stopped); ok && s.stopped > 0 && stopped.After(last) {
+		last = stopped // all that was measured until then
 	}
 	if s.arrivals != nil && s.arrivals.anyStarted {
 		first = s.start.Add(s.arrivals.firstStart - s.arrivals.firstIntended)

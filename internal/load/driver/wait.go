@@ -46,7 +46,6 @@ func (c *connection) park(over <-chan struct{}) (at time.Duration, ok bool) {
 		return at, true
 	case <-over:
 	case <-c.stage.context.Done():
-		return 0, false
 	}
 	select {
 	case at = <-c.woken:

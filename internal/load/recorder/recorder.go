@@ -68,6 +68,17 @@ func (r *Recorder) Drop(at time.Duration, requests int64) {
 	s.mu.Unlock()
 }
 
+// Unanswered counts requests that were under way, or due, when the stage was stopped at a time from its start, and the age of the
+// oldest. It is safe for concurrent use.
+func (r *Recorder) Unanswered(at time.Duration, requests int64, oldest time.Duration) {
+	s := &r.shards[0]
+	s.mu.Lock()
+	m := s.at(at)
+	m.Unanswered += requests
+	m.OldestUnanswered = max(m.OldestUnanswered, microseconds(oldest))
+	s.mu.Unlock()
+}
+
 // Transfer counts bytes that belong to no particular request, at a time from the
 // stage's start. It is safe for concurrent use.
 func (r *Recorder) Transfer(at time.Duration, sent, received int64) {

@@ -136,9 +136,13 @@ func (j *Job) addLevels(r *result.Result, s *localSession) {
 
 // InterruptedFinding returns the finding for a measurement that a signal ended.
 func InterruptedFinding(r *result.Result) result.Finding {
+	under := ""
+	if n := r.Merged.Unanswered; n > 0 {
+		under = fmt.Sprintf(" (%d more were under way)", n)
+	}
 	return result.Finding{
 		Reason: "Interrupted", Severity: result.Warns,
-		Message: fmt.Sprintf("The measurement was interrupted after %.3fs and %d requests. The result covers that time only.",
-			float64(r.DurationMicroseconds)/1e6, r.Merged.Requests),
+		Message: fmt.Sprintf("The measurement was interrupted after %.3fs and %d requests%s. The result covers that time only.",
+			float64(r.DurationMicroseconds)/1e6, r.Merged.Requests, under),
 	}
 }
