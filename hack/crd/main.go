@@ -1,5 +1,6 @@
-// Command crd removes the descriptions below the template of the Benchmark's CustomResourceDefinition, which
-// repeat those of BenchmarkRun: objects are limited to what kubectl apply keeps in an annotation.
+// Command crd finishes what controller-gen writes: from the CustomResourceDefinition of Benchmark it removes the
+// descriptions below the template, which repeat those of BenchmarkRun, because objects are limited to what kubectl
+// apply keeps in an annotation; from that of BenchmarkRun it makes the schema of the plans of assay-load.
 package main
 
 import (
@@ -11,36 +12,54 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "crd:", err)
 		os.Exit(1)
 	}
 }
 
-// run rewrites the file, with the header that controller-gen writes.
-func run(file string) error {
-	text, err := os.ReadFile(file)
+// run rewrites the definition of Benchmark, with the header that controller-gen writes, and writes planSchema.
+func run(benchmark, benchmarkRun, planSchema string) error {
+	crd, err := read(benchmark)
 	if err != nil {
 		return err
 	}
-	var crd map[string]any
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		return err
-	}
-	versions, _ := at(crd, "spec")["versions"].([]any)
-	for _, version := range versions {
-		version, _ := version.(map[string]any)
+	for _, version := range versions(crd) {
 		template := at(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "template", "properties", "spec")
 		if template == nil {
-			return fmt.Errorf("%s has no spec.template.spec", file)
+			return fmt.Errorf("%s has no spec.template.spec", benchmark)
 		}
 		undescribe(template["properties"])
 	}
-	text, err = yaml.Marshal(crd)
+	text, err := yaml.Marshal(crd)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append([]byte("---\n"), bytes.TrimLeft(text, "\n")...), 0o644)
+	if err := os.WriteFile(benchmark, append([]byte("---\n"), bytes.TrimLeft(text, "\n")...), 0o644); err != nil {
+		return err
+	}
+	if crd, err = read(benchmarkRun); err != nil {
+		return err
+	}
+	return plan(crd, planSchema)
+}
+
+// read returns a CustomResourceDefinition.
+func read(file string) (crd map[string]any, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return crd, yaml.Unmarshal(text, &crd)
+}
+
+// versions returns the versions of a CustomResourceDefinition.
+func versions(crd map[string]any) (versions []map[string]any) {
+	all, _ := at(crd, "spec")["versions"].([]any)
+	for _, version := range all {
+		versions = append(versions, version.(map[string]any))
+	}
+	return versions
 }
 
 // at returns the object at a path, or nil.

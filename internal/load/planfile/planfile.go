@@ -4,20 +4,20 @@ package planfile
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"gopkg.in/yaml.v3"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/cipher"
 	"github.com/assay-dev/assay/internal/load/standalone"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/requestlist"
@@ -37,27 +37,38 @@ type file struct {
 	TLS          *tls          `json:"tls"`
 }
 
+// tls is the TLS of a plan. A file stands for what is an object in a BenchmarkRun.
 type tls struct {
-	ServerName               string   `json:"serverName"`
-	Protocols                []string `json:"protocols"`
-	Ciphers                  []string `json:"ciphers"`
-	Groups                   []string `json:"groups"`
-	Verification             string   `json:"verification"`
-	SessionResumption        string   `json:"sessionResumption"`
-	CertificateAuthorityFile string   `json:"certificateAuthorityFile"`
-	ClientCertificateFile    string   `json:"clientCertificateFile"`
-	ClientKeyFile            string   `json:"clientKeyFile"`
+	v1alpha1.TLS
+	CertificateAuthorityFile string `json:"certificateAuthorityFile"`
+	ClientCertificateFile    string `json:"clientCertificateFile"`
+	ClientKeyFile            string `json:"clientKeyFile"`
 }
 
 // Read returns the job of a plan. Paths in the plan are relative to directory. name is the job's name
-// in reports. The error names all fields that are wrong, and what is right.
+// in reports. The error names all fields that are wrong with their lines, and what is right.
 func Read(data []byte, name, directory string) (*standalone.Job, error) {
-	f, err := decode(data)
+	values, document, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	c := &converter{directory: directory}
-	job := c.job(f)
+	c := &converter{directory: directory, document: document}
+	address := c.substitute(values)
+	if err := c.check(values); err != nil {
+		return nil, err
+	}
+	var job *standalone.Job
+	if len(c.errors) == 0 {
+		text, err := json.Marshal(values)
+		if err != nil {
+			return nil, err
+		}
+		f := &file{}
+		if err := json.Unmarshal(text, f); err != nil {
+			return nil, err
+		}
+		job = c.job(f, address)
+	}
 	if err := errors.Join(c.errors...); err != nil {
 		return nil, err
 	}
@@ -71,18 +82,60 @@ func Read(data []byte, name, directory string) (*standalone.Job, error) {
 // converter converts a file to a job and collects errors.
 type converter struct {
 	directory string
-	errors    []error
+	document  *yaml.Node
+	// ofURL says that the one request of the load is that of the url.
+	ofURL  bool
+	errors []error
 }
 
 // reject adds an error about a field.
 func (c *converter) reject(field, format string, args ...any) {
-	c.errors = append(c.errors, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
+	if c.ofURL && strings.HasPrefix(field, "load.requests[0]") {
+		field = "url"
+	}
+	c.errors = append(c.errors, fmt.Errorf("line %d: %s: %s", line(c.document, field), field, fmt.Sprintf(format, args...)))
 }
 
 func (c *converter) rejectIf(wrong bool, field, format string, args ...any) {
 	if wrong {
 		c.reject(field, format, args...)
 	}
+}
+
+// substitute puts what stands in for Kubernetes' objects into a plan, so that its load is that of a BenchmarkRun, and
+// rejects the objects themselves. Without requests of its own or a list the load has one request, for the path of the
+// url, which is returned.
+func (c *converter) substitute(values map[string]any) *url.URL {
+	text, _ := values["url"].(string)
+	u := c.url(text)
+	load, is := values["load"].(map[string]any)
+	if !is {
+		return u // the schema rejects it
+	}
+	if a, is := load["authentication"].(map[string]any); is {
+		c.rejectIf(a["secretName"] != nil, "load.authentication.secretName", "Secrets are not available: use credentialsDirectory, with the keys as files, instead")
+		a["secretName"] = "credentials"
+	}
+	c.rejectIf(load["requestsFrom"] != nil, "load.requestsFrom", "ConfigMaps are not available: use requestsFile, with the ConfigMap's content, instead")
+	path := "/"
+	if u != nil {
+		path = u.RequestURI()
+	}
+	hasFile, hasPath := values["requestsFile"] != nil, path != "/"
+	switch {
+	case load["requests"] != nil && hasFile:
+		c.reject("requestsFile", "must not be set together with load.requests")
+	case load["requests"] != nil && hasPath:
+		c.reject("url", "must not have a path together with load.requests")
+	case hasFile && hasPath:
+		c.reject("url", "must not have a path together with requestsFile")
+	case hasFile:
+		load["requestsFrom"] = map[string]any{"configMapKeyRef": map[string]any{"name": "requests", "key": "requests"}}
+	case load["requests"] == nil:
+		c.ofURL = true
+		load["requests"] = []any{map[string]any{"path": path}}
+	}
+	return u
 }
 
 // path returns a path of the file, which is relative to the file's directory.
@@ -93,29 +146,40 @@ func (c *converter) path(path string) string {
 	return filepath.Join(c.directory, path)
 }
 
-func (c *converter) job(f *file) *standalone.Job {
-	job := &standalone.Job{URL: c.url(f.URL), Plan: &session.Plan{}}
-	list := c.requests(f, job)
-	c.load(&f.Load)
-	if f.Load.Warmup != nil {
-		c.warmup(f.Load.Warmup, &f.Load)
+func (c *converter) job(f *file, address *url.URL) *standalone.Job {
+	run := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{Load: f.Load}}
+	spec := &run.Spec
+	var files standalone.Files
+	spec.Target.TLS, files = c.security(f, address.Scheme)
+	plans := loadplan.Plans(run, nil)
+	job := &standalone.Job{
+		URL: address, Plan: plans[0], Load: loadplan.Shape(spec), Stages: stagesOf(spec), Credentials: c.path(f.CredentialsDirectory), Files: files,
 	}
-	c.credentials(f)
-	if len(c.errors) == 0 {
-		spec := &v1alpha1.BenchmarkRunSpec{Load: f.Load}
-		plans := loadplan.Plans(&v1alpha1.BenchmarkRun{Spec: *spec}, nil)
-		loadplan.AddList(plans, list, nil)
-		job.Plan = plans[0]
-		job.Plan.Probe = "" // Job.Prepare probes the target
-		job.ProbeFirstRequest = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
-		if w := f.Load.Warmup; w != nil && w.Steady != nil {
-			job.Steady = new(loadplan.Steady(w.Steady))
+	job.Plan.Probe = "" // Job.Prepare probes the target
+	job.Plan.Host = f.Host
+	job.ProbeFirstRequest = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
+	if w := f.Load.Warmup; w != nil && w.Steady != nil {
+		job.Steady = new(loadplan.Steady(w.Steady))
+	}
+	if f.Load.Stages != nil {
+		for i, t := range f.Load.Stages.StopAt {
+			c.rejectIf(t.Metric == v1alpha1.MetricTargetCPU, fmt.Sprintf("load.stages.stopAt[%d]", i),
+				"TargetCPU is for runs in a cluster: nothing is known of the target's CPU")
 		}
-		job.Load, job.Stages = loadplan.Shape(spec), stagesOf(spec)
 	}
-	job.Plan.Host, job.Credentials = f.Host, c.path(f.CredentialsDirectory)
-	if job.URL != nil {
-		c.security(f, job)
+	if f.RequestsFile != "" {
+		list, length, err := readList(c.path(f.RequestsFile))
+		if err != nil {
+			c.reject("requestsFile", "%s", err)
+		}
+		job.RequestList = &result.RequestList{File: f.RequestsFile, Requests: length}
+		loadplan.AddList(plans, list, nil)
+	}
+	switch a := f.Load.Authentication; {
+	case a == nil:
+		c.rejectIf(f.CredentialsDirectory != "", "credentialsDirectory", "must not be set without load.authentication")
+	case f.CredentialsDirectory == "":
+		c.reject("credentialsDirectory", "must be set to a directory with the files %s", strings.Join(session.CredentialKeys(string(a.Scheme)), " and "))
 	}
 	return job
 }
@@ -146,33 +210,6 @@ func (c *converter) url(text string) *url.URL {
 	return u
 }
 
-// requests returns the list of requests, if the plan has one. Without requests of its own or a list
-// the load has one request, for the path of the url.
-func (c *converter) requests(f *file, job *standalone.Job) (list []byte) {
-	c.rejectIf(f.Load.RequestsFrom != nil, "load.requestsFrom", "ConfigMaps are not available: use requestsFile, with the ConfigMap's content, instead")
-	u, err := url.Parse(f.URL)
-	if err != nil {
-		return nil // c.url has rejected it
-	}
-	switch hasPath := u.Path != "" && u.Path != "/" || u.RawQuery != ""; {
-	case len(f.Load.Requests) > 0 && f.RequestsFile != "":
-		c.reject("requestsFile", "must not be set together with load.requests")
-	case len(f.Load.Requests) > 0 && hasPath:
-		c.reject("url", "must not have a path together with load.requests")
-	case f.RequestsFile != "" && hasPath:
-		c.reject("url", "must not have a path together with requestsFile")
-	case f.RequestsFile != "":
-		job.RequestList = &result.RequestList{File: f.RequestsFile}
-		list, job.RequestList.Requests, err = readList(c.path(f.RequestsFile))
-		if err != nil {
-			c.reject("requestsFile", "%s", err)
-		}
-	case len(f.Load.Requests) == 0:
-		f.Load.Requests = []v1alpha1.Request{{Path: u.RequestURI()}}
-	}
-	return list
-}
-
 // readList reads a list of requests. It returns the encoded list and its length.
 func readList(path string) (list []byte, length int64, err error) {
 	text, err := os.ReadFile(path)
@@ -190,47 +227,19 @@ func readList(path string) (list []byte, length int64, err error) {
 // hasStatuses reports whether a request defines which statuses are a success.
 func hasStatuses(r *v1alpha1.Request) bool { return r.Expect != nil && len(r.Expect.Statuses) > 0 }
 
-// credentials checks that the plan has credentials if and only if the load authenticates.
-func (c *converter) credentials(f *file) {
-	a := f.Load.Authentication
-	switch {
-	case a == nil:
-		c.rejectIf(f.CredentialsDirectory != "", "credentialsDirectory", "must not be set without load.authentication")
-	case a.SecretName != "":
-		c.reject("load.authentication.secretName", "Secrets are not available: use credentialsDirectory, with the keys as files, instead")
-	case f.CredentialsDirectory == "":
-		c.reject("credentialsDirectory", "must be set to a directory with the files %s", strings.Join(session.CredentialKeys(string(a.Scheme)), " and "))
-	}
-}
-
-func (c *converter) security(f *file, job *standalone.Job) {
-	if job.URL.Scheme != "https" {
+// security returns the TLS of the target, or nil for a url without TLS, and the files of the clients.
+func (c *converter) security(f *file, scheme string) (*v1alpha1.TLS, standalone.Files) {
+	if scheme != "https" {
 		c.rejectIf(f.TLS != nil, "tls", "must not be set unless the url begins with https")
-		return
+		return nil, standalone.Files{}
 	}
 	t := ptr.Deref(f.TLS, tls{})
-	for i, name := range t.Protocols {
-		c.rejectIf(!slices.Contains(session.Protocols, name), fmt.Sprintf("tls.protocols[%d]", i), "must be one of %v, not %q", session.Protocols, name)
-	}
-	for i, name := range t.Ciphers {
-		if _, err := cipher.ID(name); err != nil {
-			c.reject(fmt.Sprintf("tls.ciphers[%d]", i), "%s", err)
-		}
-	}
-	for i, name := range t.Groups {
-		if _, err := cipher.GroupID(name); err != nil {
-			c.reject(fmt.Sprintf("tls.groups[%d]", i), "%s", err)
-		}
-	}
 	c.rejectIf(t.ClientKeyFile != "" && t.ClientCertificateFile == "", "tls.clientKeyFile", "must not be set without clientCertificateFile")
-	job.Plan.TLS = &session.TLS{
-		ServerName: t.ServerName, Protocols: t.Protocols, Ciphers: t.Ciphers, Groups: t.Groups,
-		Unverified:        choice(c, "tls.verification", t.Verification, "Full", "None") == "None",
-		Resume:            choice(c, "tls.sessionResumption", t.SessionResumption, "Disabled", "Enabled") == "Enabled",
-		ClientCertificate: t.ClientCertificateFile != "",
-	}
 	certificate := c.path(t.ClientCertificateFile)
-	job.Files = standalone.Files{
+	if certificate != "" {
+		t.ClientAuthentication = &v1alpha1.ClientAuthentication{}
+	}
+	return &t.TLS, standalone.Files{
 		CA: c.path(t.CertificateAuthorityFile), Certificate: certificate, Key: cmp.Or(c.path(t.ClientKeyFile), certificate),
 	}
 }
