@@ -20,6 +20,9 @@ func Causes(r *result.Result) *doc.Table {
 					first += fmt.Sprintf(", client %d", e.Client)
 				}
 			}
+			if c.Example != nil && c.Example.Detail != "" {
+				first += ": " + c.Example.Detail
+			}
 			t.Rows = append(t.Rows, []string{kind.String(), c.Text, number.Count(c.Count), first})
 		}
 	}

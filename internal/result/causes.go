@@ -36,6 +36,8 @@ type FailedRequest struct {
 	Client int `json:"client"`
 	// AtMicroseconds is the time at which it failed, from the start of the measurement.
 	AtMicroseconds int64 `json:"atMicroseconds"`
+	// Detail says what was special with this request; empty if nothing was.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Causes are the causes of failed requests by ErrorKind. Those of a kind add up to its number in ErrorCounts, unless there

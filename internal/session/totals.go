@@ -153,6 +153,7 @@ func checkCauses(causes *result.Causes, counts result.ErrorCounts) error {
 			c.Text = printable.Clipped(c.Text, result.MaxCauseBytes)
 			if c.Example != nil {
 				c.Example.Request = printable.Clipped(c.Example.Request, result.MaxRequestBytes)
+				c.Example.Detail = printable.Clipped(c.Example.Detail, result.MaxCauseBytes)
 				c.Example.AtMicroseconds = min(max(c.Example.AtMicroseconds, 0), maxSum)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/load/driver/response"
 	"github.com/assay-dev/assay/internal/load/recorder"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/targettls"
 )
 
 // closeWait is the time that the server gets to close a connection that both sides want
@@ -154,12 +155,12 @@ func (c *connection) unanswered(begin time.Duration) {
 
 // open opens a connection for a request that began at begin. It returns the time at which
 // the connection was ready.
-func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, result.ErrorKind) {
+func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Duration, *fault.Fault) {
 	load := c.stage.load
 	opened, err := c.dial(begin + load.timeout())
 	if err != nil {
 		c.failures++
-		return 0, fault.Opening(err, result.ErrorConnect)
+		return 0, load.timeouts.Connecting(err)
 	}
 	ready := c.stage.now()
 	first := !o.Opened && !o.Reused
@@ -173,7 +174,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	c.socket, _ = opened.(*socket)
 	if c.stage.stopping.Load() {
 		c.abandon() // Stop may have run before setTransport
-		return 0, result.ErrorConnect
+		return 0, fault.New(result.ErrorConnect, "stopped")
 	}
 	if load.tlsConfigs != nil {
 		c.setLimit(c.limit(begin))
@@ -181,7 +182,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 		if err != nil {
 			c.failures++
 			c.abandon()
-			return 0, fault.Opening(err, result.ErrorTLS)
+			return 0, load.timeouts.Handshaking(err)
 		}
 		connected := ready
 		ready = c.stage.now()
@@ -194,7 +195,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	}
 	c.failures = 0
 	c.reader.Attach(c.transport, c.stage.start)
-	return ready, recorder.NoError
+	return ready, nil
 }
 
 func (c *connection) dial(deadline time.Duration) (transport, error) {
@@ -204,20 +205,29 @@ func (c *connection) dial(deadline time.Duration) (transport, error) {
 	return c.stage.load.dial(c.stage.context, c.stage.start.Add(deadline))
 }
 
-// adjustFault returns the kind of error of a request that failed with the given kind on the open transport. If that is a TLS error, the
-// connection counts as one that couldn't be opened.
-func (c *connection) adjustFault(kind result.ErrorKind) result.ErrorKind {
+// adjustFault returns the fault of a request that failed with f on the open transport. If that is a TLS error, the connection counts as
+// one that couldn't be opened.
+func (c *connection) adjustFault(f *fault.Fault) *fault.Fault {
 	s, ok := c.transport.(*tlsTransport)
 	first := ok && c.requests == 1
-	if first && kind == result.ErrorReceive {
+	if first && f.Is(result.ErrorReceive) {
 		// The server may have closed the connection before the request was written, and its alert is still unread.
 		_, err := s.Read(c.reader.Space())
-		kind = fault.Broken(err)
+		if err != nil && targettls.Alert(err) != "" {
+			f = fault.Broken(err)
+		}
 	}
-	if kind = fault.AfterHandshake(kind, first); kind == result.ErrorTLS {
+	if f = fault.AfterHandshake(f, first); f.Is(result.ErrorTLS) {
 		c.failures++
 	}
-	return kind
+	switch received := c.reader.Received; {
+	case !f.Is(result.ErrorReceive) || f.Detail != "":
+	case received > 0:
+		f = f.With("after %d bytes of the response", received)
+	case c.requests > 1:
+		f = f.With("request %d of the connection", c.requests)
+	}
+	return c.stage.load.timeouts.Of(f, c.reader.Received)
 }
 
 // limit returns the time at which a request that began at begin is given up.
@@ -235,8 +245,8 @@ func (c *connection) setLimit(limit time.Duration) {
 	_ = c.transport.SetDeadline(c.stage.start.Add(limit))
 }
 
-// close closes the connection after a complete response. It lets the server close first.
-func (c *connection) close(response *response.Response, o *recorder.Outcome) {
+// close closes the connection after a complete response to r. It lets the server close first.
+func (c *connection) close(r *request.Request, response *response.Response, o *recorder.Outcome) {
 	if c.serverKeepsOpen && !c.reader.Ended {
 		c.abandon()
 		return
@@ -258,9 +268,9 @@ func (c *connection) close(response *response.Response, o *recorder.Outcome) {
 	}
 	o.Received += int64(n)
 	if n > 0 && o.Error == recorder.NoError {
-		o.Error = response.Excess
+		response.Excess.Set(o, r)
 	}
-	c.serverKeepsOpen = err != nil && fault.Broken(err) == result.ErrorTimeout
+	c.serverKeepsOpen = err != nil && fault.Broken(err).Is(result.ErrorTimeout)
 	c.abandon()
 }
 

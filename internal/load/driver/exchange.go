@@ -27,15 +27,16 @@ func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Dura
 		if c.repeated != nil {
 			r, ready, c.repeated = c.repeated, c.begin, nil
 		}
-		if o.Error = got.Fault; o.Error != recorder.NoError {
+		if got.Fault.Set(o, r); got.Fault != nil {
 			return c.stage.now()
 		}
 		end := c.lastByte()
 		o.Processing = end - ready
 		next, ok := c.stage.load.requests.FollowUp(r, &c.memory, got.Status, c.reader.Fields, trips)
-		o.Error = fault.Response{
-			Took: end - c.begin, Succeeded: r.Succeeds(got.Status), Length: got.Body, Wanted: r.Length, FollowUp: next != nil, Stuck: !ok,
-		}.Of(c.stage.load.timeout())
+		answered := fault.Response{
+			Status: got.Status, Took: end - c.begin, Succeeded: r.Succeeds(got.Status), Length: got.Body, Wanted: r.Length, FollowUp: next != nil, Stuck: !ok,
+		}
+		answered.Of(c.stage.load.timeout(), c.stage.load.timeouts).Set(o, r)
 		if c.shared == nil {
 			c.closeUnlessKept(r, &got, o)
 		}
@@ -61,7 +62,7 @@ func (c *connection) closeUnlessKept(r *request.Request, got *response.Response,
 		o.ClosedByServer++
 	}
 	if !got.Persistent || !keepAlive {
-		c.close(got, o)
+		c.close(r, got, o)
 	}
 	if c.task != nil && c.task.loop.plain != nil {
 		c.repeats = o.Error == recorder.NoError && c.task.loop.plain.learn(r, &c.reader)
@@ -73,7 +74,7 @@ func (c *connection) closeUnlessKept(r *request.Request, got *response.Response,
 func (c *connection) roundTrip(r *request.Request, o *recorder.Outcome) (got response.Response, ready time.Duration) {
 	ready = c.begin
 	if c.transport == nil {
-		if ready, got.Fault = c.open(c.begin, o); got.Fault != recorder.NoError {
+		if ready, got.Fault = c.open(c.begin, o); got.Fault != nil {
 			return got, 0
 		}
 	}
@@ -83,7 +84,7 @@ func (c *connection) roundTrip(r *request.Request, o *recorder.Outcome) (got res
 	o.Sent += int64(sent)
 	switch {
 	case err != nil:
-		got.Fault = fault.Broken(err)
+		got.Fault, c.reader.Received = fault.Broken(err), 0
 	case len(r.LongBody) == 0:
 		got = c.reader.Read(r.NoBody)
 	default:
@@ -94,7 +95,7 @@ func (c *connection) roundTrip(r *request.Request, o *recorder.Outcome) (got res
 		o.Body += got.Body
 		o.Status = got.Status
 	}
-	if got.Fault != recorder.NoError {
+	if got.Fault != nil {
 		got.Fault = c.adjustFault(got.Fault)
 		c.abandon()
 		return got, ready

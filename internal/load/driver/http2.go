@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/load/driver/http2"
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/driver/response"
@@ -41,7 +42,7 @@ type openAttempt struct {
 	// The fields below are set before done is closed.
 	connection *http2.Connection
 	ready      time.Duration
-	fault      result.ErrorKind
+	fault      *fault.Fault
 }
 
 // addShared adds the streams of the plan's HTTP/2 connection number, as connections of the stage.
@@ -56,11 +57,11 @@ func (s *Stage) addShared(number int) {
 
 // acquire returns an open connection for a request that began at begin, and the time at
 // which the connection was ready. It opens a connection if there is none.
-func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*http2.Connection, time.Duration, result.ErrorKind) {
+func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*http2.Connection, time.Duration, *fault.Fault) {
 	s.mu.Lock()
 	if h := s.current; h != nil {
 		s.mu.Unlock()
-		return h, begin, recorder.NoError
+		return h, begin, nil
 	}
 	if a := s.opening; a != nil {
 		s.mu.Unlock()
@@ -77,7 +78,7 @@ func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*h
 
 	s.mu.Lock()
 	s.opening = nil
-	if a.fault == recorder.NoError {
+	if a.fault == nil {
 		s.current = a.connection
 	} else {
 		s.failures++
@@ -85,21 +86,21 @@ func (s *sharedConnection) acquire(begin time.Duration, o *recorder.Outcome) (*h
 	}
 	s.mu.Unlock()
 	close(a.done)
-	if a.fault == recorder.NoError {
+	if a.fault == nil {
 		s.readers.Go(a.connection.Serve)
 	}
 	return a.connection, a.ready, a.fault
 }
 
 // open opens a transport with link and starts HTTP/2 on it.
-func (s *sharedConnection) open(link *connection, begin time.Duration, o *recorder.Outcome) (*http2.Connection, time.Duration, result.ErrorKind) {
-	ready, fault := link.open(begin, o)
-	if fault != recorder.NoError {
-		return nil, 0, fault
+func (s *sharedConnection) open(link *connection, begin time.Duration, o *recorder.Outcome) (*http2.Connection, time.Duration, *fault.Fault) {
+	ready, failed := link.open(begin, o)
+	if failed != nil {
+		return nil, 0, failed
 	}
 	if secure, ok := link.transport.(*tlsTransport); ok && secure.ConnectionState().NegotiatedProtocol != targettls.ProtocolHTTP2 {
 		link.abandon()
-		return nil, 0, result.ErrorTLS
+		return nil, 0, fault.New(result.ErrorTLS, "tls: the server selected no HTTP/2 by ALPN")
 	}
 	_ = link.transport.SetDeadline(time.Time{}) // each request has its own timeout
 	load := s.stage.load
@@ -112,7 +113,7 @@ func (s *sharedConnection) open(link *connection, begin time.Duration, o *record
 		config.CloseNotify = secure.CloseWrite
 	}
 	h = http2.New(config)
-	return h, ready, recorder.NoError
+	return h, ready, nil
 }
 
 // retire stops h from being used for new requests.
@@ -196,7 +197,7 @@ func (c *connection) roundTripHTTP2(r *request.Request, o *recorder.Outcome) (go
 	st := c.stream
 	for {
 		var h *http2.Connection
-		if h, ready, got.Fault = c.shared.acquire(c.begin, o); got.Fault != recorder.NoError {
+		if h, ready, got.Fault = c.shared.acquire(c.begin, o); got.Fault != nil {
 			c.failures = c.shared.failed()
 			return got, 0
 		}
@@ -208,9 +209,11 @@ func (c *connection) roundTripHTTP2(r *request.Request, o *recorder.Outcome) (go
 	o.Sent += st.Sent
 	o.Received += st.Received
 	o.Body += st.Response.Body
-	if c.failures = 0; st.Response.Fault != recorder.NoError {
+	if c.failures = 0; st.Response.Fault != nil {
 		c.failures = c.shared.failed()
-		return st.Response, ready
+		got = st.Response
+		got.Fault = c.stage.load.timeouts.Of(got.Fault, st.Received)
+		return got, ready
 	}
 	o.Status = st.Response.Status
 	// A response may begin before the body of its request has been sent.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/load/driver/http2"
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/recorder"
@@ -54,6 +55,7 @@ type Load struct {
 	// slack is the time beyond its timeout at which a request is given up, so that a response in the last moment is still read. A
 	// response that completes within the slack counts as timed out nevertheless.
 	slack    time.Duration
+	timeouts *fault.Timeouts
 	requests *request.Set
 	// jars holds the cookies of connections that have logged in, by connection, or is nil without a
 	// login. formCredentials and formTransport are the credentials and the transport for the login.
@@ -83,6 +85,7 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 		return nil, fmt.Errorf("resolve target address %q: %w", target, err)
 	}
 	l := &Load{plan: plan, address: address}
+	l.timeouts = fault.NewTimeouts(l.timeout())
 	l.slack = min(l.timeout()/20, 50*time.Millisecond)
 	var index func(*request.Request, bool)
 	if plan.Streams > 0 {

@@ -189,7 +189,10 @@ func TestPlainLoadsEqualOthers(t *testing.T) {
 func untimed(o recorder.Outcome) recorder.Outcome {
 	o.Ended, o.Connect, o.TLS, o.Processing, o.Waiting, o.Receiving, o.Total = 0, 0, 0, 0, 0, 0, 0
 	if o.Error != recorder.NoError {
-		o.Sent, o.Received, o.Body = 0, 0, 0
+		o.Sent, o.Received, o.Body, o.Detail, o.Request = 0, 0, 0, "", nil
+	}
+	if o.Error == result.ErrorReceive {
+		o.Cause = ""
 	}
 	return o
 }

@@ -4,8 +4,11 @@
 package recorder
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -18,6 +21,10 @@ type Outcome struct {
 	Ended time.Duration
 	// Error is the kind of the request's failure, or NoError if it succeeded.
 	Error result.ErrorKind
+	// Cause says why it failed, and Detail what was special with this request; both are empty if it succeeded. Request names the
+	// request then; nil if it has no name.
+	Cause, Detail string
+	Request       fmt.Stringer
 	// Status is the status of the response, or 0 if no response was complete.
 	Status int
 	// Opened reports whether a connection was opened for the request, Reused whether it
@@ -89,6 +96,14 @@ func (o *Outcome) addTo(m *result.Measure) {
 	if o.Scheduled {
 		m.Latencies.Of(result.Delay).Record(microseconds(o.Delay))
 		m.Latencies.Of(result.Service).Record(microseconds(o.Service))
+	}
+}
+
+// addCause adds the cause of a failure.
+func (o *Outcome) addCause(causes *result.Causes) {
+	c := causes.Count(o.Error, result.Cause{Text: cmp.Or(o.Cause, "unknown"), Count: 1})
+	if c.Example == nil && o.Request != nil {
+		c.Example = &result.FailedRequest{Request: printable.Clipped(o.Request.String(), result.MaxRequestBytes), AtMicroseconds: microseconds(o.Ended), Detail: o.Detail}
 	}
 }
 

@@ -29,6 +29,7 @@ type shard struct {
 	// the second after it. The measure of the second before it belongs to take.
 	taken    int64
 	measures [3]result.Measure
+	causes   result.Causes
 	_        [64]byte // prevents false sharing with the next shard
 }
 
@@ -47,6 +48,9 @@ func (r *Recorder) Record(connection int, o *Outcome) {
 	s := &r.shards[connection%len(r.shards)]
 	s.mu.Lock()
 	o.addTo(s.at(o.Ended))
+	if o.Error != NoError {
+		o.addCause(&s.causes)
+	}
 	s.mu.Unlock()
 }
 
@@ -128,6 +132,18 @@ func (r *Recorder) take() (int64, *result.Measure) {
 
 // Total returns the measure of all seconds that were taken.
 func (r *Recorder) Total() *result.Measure { return &r.total }
+
+// Causes returns why requests failed. Once all seconds were taken, the causes add up to the errors of the total.
+func (r *Recorder) Causes() result.Causes {
+	var causes result.Causes
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		causes.Merge(&s.causes)
+		s.mu.Unlock()
+	}
+	return causes.Limited()
+}
 
 // reset empties a measure and keeps the memory of its histograms.
 func reset(m *result.Measure) {

@@ -12,8 +12,6 @@ import (
 	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/driver/response"
-	"github.com/assay-dev/assay/internal/load/recorder"
-	"github.com/assay-dev/assay/internal/result"
 )
 
 const (
@@ -108,6 +106,8 @@ type Connection struct {
 	// retired reports whether new requests are refused, broken whether the transport is
 	// closed, and answered whether there was a complete response.
 	retired, broken, answered bool
+	// goAway is the fault of requests that the server's GOAWAY frame with an error leaves unanswered, or nil without one.
+	goAway *fault.Fault
 	// canceled is a ring buffer with the numbers of the latest canceled streams.
 	// canceledNext is the index to overwrite next.
 	canceled     [maxCanceled]uint32
@@ -154,7 +154,7 @@ func New(c Config) *Connection {
 	h.queue = appendFrameHeader(h.queue, 3*6, frameSettings, 0, 0)
 	h.queue = appendSetting(h.queue, settingEnablePush, 0)
 	h.queue = appendSetting(h.queue, settingInitialWindow, receiveWindow)
-	h.queue = appendSetting(h.queue, settingMaxHeaderList, maxHeadBytes)
+	h.queue = appendSetting(h.queue, settingMaxHeaderList, response.MaxHeadBytes)
 	h.queue = appendFrameHeader(h.queue, 4, frameWindowUpdate, 0, 0)
 	h.queue = binary.BigEndian.AppendUint32(h.queue, receiveWindow-initialWindow)
 	h.extraSent = int64(len(h.queue))
@@ -235,7 +235,7 @@ func (h *Connection) expire() {
 		if h.lastReceived <= st.began {
 			h.retire() // nothing received since: a new connection may reach a server that responds
 		}
-		h.cancel(st, codeCancel, result.ErrorTimeout)
+		h.cancel(st, codeCancel, errTimeout)
 	}
 	if h.watched = earliest < math.MaxInt64 && !h.broken; h.watched {
 		h.timer.Reset(h.until(earliest))
@@ -249,9 +249,9 @@ func (h *Connection) until(begin time.Duration) time.Duration {
 }
 
 // cancel ends a stream whose response is incomplete and resets it. h.mu must be held.
-func (h *Connection) cancel(st *Stream, code errorCode, fault result.ErrorKind) {
+func (h *Connection) cancel(st *Stream, code errorCode, f *fault.Fault) {
 	id := st.id
-	h.close(st, fault)
+	h.close(st, f)
 	if !h.broken {
 		h.reset(id, code)
 	}
@@ -265,7 +265,7 @@ func (h *Connection) reset(id uint32, code errorCode) {
 }
 
 // close ends a stream. h.mu must be held.
-func (h *Connection) close(st *Stream, fault result.ErrorKind) {
+func (h *Connection) close(st *Stream, f *fault.Fault) {
 	delete(h.streams, st.id)
 	for _, streams := range [][]*Stream{h.queuedStreams, h.writingStreams} {
 		for i := range streams {
@@ -274,8 +274,8 @@ func (h *Connection) close(st *Stream, fault result.ErrorKind) {
 			}
 		}
 	}
-	st.Response.Fault = fault
-	if fault == recorder.NoError {
+	st.Response.Fault = f
+	if f == nil {
 		h.answered = true
 	}
 	st.Sent += h.extraSent
@@ -301,14 +301,14 @@ func (h *Connection) retire() {
 	}
 }
 
-// fail closes the connection and ends all of its streams with fault. h.mu must be held.
-func (h *Connection) fail(fault result.ErrorKind) {
+// fail closes the connection and ends all of its streams with f. h.mu must be held.
+func (h *Connection) fail(f *fault.Fault) {
 	if !h.broken {
 		_ = h.Transport.SetLinger(0) // resets the connection, so that neither side keeps its port
 		h.closeTransport()
 	}
 	for _, st := range h.streams {
-		h.close(st, fault)
+		h.close(st, f)
 	}
 }
 
@@ -340,7 +340,10 @@ func (h *Connection) End() {
 	h.mu.Unlock()
 }
 
-// faultOf returns the kind of error of a broken connection.
-func (h *Connection) faultOf(err error) result.ErrorKind {
+// faultOf returns the fault of a broken connection. If the server announced the end with an error, that is why it broke.
+func (h *Connection) faultOf(err error) *fault.Fault {
+	if h.goAway != nil {
+		return h.goAway
+	}
 	return fault.AfterHandshake(fault.Broken(err), !h.answered)
 }

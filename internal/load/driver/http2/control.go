@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -39,7 +40,7 @@ func (h *Connection) handleSettings(next frame, payload []byte) errorCode {
 		case settingMaxStreams:
 			if int64(value) < int64(h.Streams) {
 				// Fewer concurrent streams would be another load than the plan's.
-				h.fail(result.ErrorException)
+				h.fail(errFewStreams.With("%d allowed, %d planned", value, h.Streams))
 				return codeNoError
 			}
 		case settingInitialWindow:
@@ -72,10 +73,18 @@ func (h *Connection) handleGoAway(next frame, payload []byte) errorCode {
 		return codeFrameSize
 	}
 	last := binary.BigEndian.Uint32(payload) & math.MaxInt32
+	code := errorCode(binary.BigEndian.Uint32(payload[4:]))
+	gone := fault.New(result.ErrorReceive, "HTTP/2: GOAWAY "+code.String())
+	if len(payload) > 8 {
+		gone = gone.With("%.60q", payload[8:])
+	}
+	if code != codeNoError {
+		h.goAway = gone
+	}
 	h.retire()
 	for id, st := range h.streams {
 		if id > last {
-			h.close(st, result.ErrorReceive)
+			h.close(st, gone)
 		}
 	}
 	return codeNoError
@@ -103,10 +112,10 @@ func (h *Connection) handleWindowUpdate(next frame, payload []byte) errorCode {
 		return codeProtocolError
 	case st == nil: // it may have ended already
 	case more == 0:
-		h.cancel(st, codeProtocolError, result.ErrorException)
+		h.cancel(st, codeProtocolError, errWindow)
 	default:
 		if st.sendWindow += more; st.sendWindow > math.MaxInt32 {
-			h.cancel(st, codeFlowControl, result.ErrorException)
+			h.cancel(st, codeFlowControl, errWindow)
 		} else if st.blocked {
 			h.unblock()
 		}
@@ -115,7 +124,7 @@ func (h *Connection) handleWindowUpdate(next frame, payload []byte) errorCode {
 }
 
 // handleReset ends a stream that the server has reset (section 6.4).
-func (h *Connection) handleReset(next frame) errorCode {
+func (h *Connection) handleReset(next frame, payload []byte) errorCode {
 	switch {
 	case next.length != 4:
 		return codeFrameSize
@@ -123,7 +132,8 @@ func (h *Connection) handleReset(next frame) errorCode {
 		return codeProtocolError
 	}
 	if st := h.streams[next.stream]; st != nil {
-		h.close(st, result.ErrorReceive)
+		code := errorCode(binary.BigEndian.Uint32(payload))
+		h.close(st, fault.New(result.ErrorReceive, "HTTP/2: RST_STREAM "+code.String()))
 	}
 	return codeNoError
 }

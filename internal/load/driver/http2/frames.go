@@ -5,13 +5,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/assay-dev/assay/internal/load/recorder"
-	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/load/driver/response"
 )
 
 const (
-	// maxBlockBytes limits the compressed size of a header section.
-	maxBlockBytes = 32 << 10
+	// maxBlockBytes limits the compressed size of a header section, whose decompressed size has the limit response.MaxHeadBytes.
+	maxBlockBytes = response.MaxHeadBytes
 	// maxContinuations limits the CONTINUATION frames of a header section.
 	maxContinuations = 64
 )
@@ -23,6 +22,8 @@ type frameReader struct {
 	from, to int
 	// hasSettings reports whether the server's first frame, which must be SETTINGS, has arrived.
 	hasSettings bool
+	// kind is the type of the latest frame.
+	kind byte
 
 	// inData reports whether a DATA frame is being read. stream is its stream, or nil if
 	// that was canceled. body and padding are the bytes left of it. endData reports whether
@@ -95,7 +96,7 @@ func (h *Connection) refuse(code errorCode) {
 		_ = h.Transport.SetWriteDeadline(time.Now().Add(goAwayWait))
 		_, _ = h.Transport.Write(h.queue) // best effort: the server may have stopped reading
 	}
-	h.fail(result.ErrorException)
+	h.fail(h.in.refusal(code))
 }
 
 // handleBuffered handles the buffered frames. It returns the error code to close the
@@ -115,6 +116,7 @@ func (h *Connection) handleBuffered() errorCode {
 			break
 		}
 		next := parseFrame(available)
+		f.kind = next.kind
 		if code := f.check(next); code != codeNoError {
 			return code
 		}
@@ -205,7 +207,7 @@ func (h *Connection) beginData(next frame, pad []byte) errorCode {
 		return codeNoError
 	}
 	if !st.hasHead {
-		h.cancel(st, codeProtocolError, result.ErrorException)
+		h.cancel(st, codeProtocolError, errEarlyBody)
 		f.stream = nil
 		return codeNoError
 	}
@@ -233,8 +235,8 @@ func (h *Connection) handleData() bool {
 	complete := f.body+f.padding == 0
 	if st := f.stream; st != nil && !st.ended {
 		st.Received += int64(body + padding)
-		if fault := st.handleBody(int64(body)); fault != recorder.NoError {
-			h.cancel(st, codeProtocolError, fault)
+		if failed := st.handleBody(int64(body)); failed != nil {
+			h.cancel(st, codeProtocolError, failed)
 			f.stream = nil
 		} else if complete && f.endData {
 			h.complete(st)
@@ -280,7 +282,7 @@ func (h *Connection) handleFrame(next frame, payload []byte) errorCode {
 	case frameWindowUpdate:
 		return h.handleWindowUpdate(next, payload)
 	case frameRSTStream:
-		return h.handleReset(next)
+		return h.handleReset(next, payload)
 	case framePriority:
 		if next.length != 5 {
 			return codeFrameSize

@@ -14,7 +14,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/driver/response"
-	"github.com/assay-dev/assay/internal/load/recorder"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -144,7 +143,7 @@ func readByUs(t *testing.T, sent []byte, piece int) (int, bool) {
 			t.Fatalf("%d bytes of a head, %d to be written", len(h.in.block), len(h.queue))
 		}
 	}
-	return st.Response.Status, st.ended && st.Response.Fault == recorder.NoError
+	return st.Response.Status, st.ended && st.Response.Fault == nil
 }
 
 // readByNet returns the same with x/net's reader: the status of the last header

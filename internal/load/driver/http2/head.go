@@ -3,14 +3,9 @@ package http2
 import (
 	"golang.org/x/net/http2/hpack"
 
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/load/driver/response"
-	"github.com/assay-dev/assay/internal/load/recorder"
-	"github.com/assay-dev/assay/internal/result"
 )
-
-// maxHeadBytes limits a decompressed header section, counted as in RFC 9113 (section
-// 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE).
-const maxHeadBytes = 64 << 10
 
 // responseHead is the part of a header section that the reader needs.
 type responseHead struct {
@@ -24,13 +19,13 @@ type headDecoder struct {
 	decoder *hpack.Decoder
 	last    repeatedHead
 	// The fields below belong to the current section. regular reports whether a regular
-	// field has been decoded, after which no pseudo-header field may come. wrong reports
-	// whether the section is malformed.
+	// field has been decoded, after which no pseudo-header field may come. wrong says why the section is malformed, nil if it
+	// isn't.
 	head    responseHead
 	fields  *response.Fields
 	size    uint32
 	regular bool
-	wrong   bool
+	wrong   *fault.Fault
 }
 
 func (d *headDecoder) init() {
@@ -38,17 +33,16 @@ func (d *headDecoder) init() {
 	d.decoder.SetMaxStringLength(maxBlockBytes)
 }
 
-// decode decodes a header section and keeps fields in n unless it is nil. wrong reports a
-// malformed section. An error means that later sections can't be decoded either.
-func (d *headDecoder) decode(block []byte, n *response.Fields) (head responseHead, wrong bool, err error) {
+// decode decodes a header section and keeps fields in n unless it is nil. wrong says why it is malformed, nil if it isn't. An error means that later sections can't be decoded either.
+func (d *headDecoder) decode(block []byte, n *response.Fields) (head responseHead, wrong *fault.Fault, err error) {
 	if n == nil && d.last.repeats(block) {
 		return d.last.head, d.last.wrong, nil
 	}
 	if err := d.catchUp(); err != nil {
-		return responseHead{}, false, err
+		return responseHead{}, nil, err
 	}
 	if err := d.decodeFields(block, n); err != nil {
-		return responseHead{}, false, err
+		return responseHead{}, nil, err
 	}
 	d.last.set(block, d.head, d.wrong)
 	return d.head, d.wrong, nil
@@ -65,7 +59,7 @@ func (d *headDecoder) catchUp() error {
 }
 
 func (d *headDecoder) decodeFields(block []byte, n *response.Fields) error {
-	d.head, d.fields, d.size, d.regular, d.wrong = responseHead{length: -1}, n, 0, false, false
+	d.head, d.fields, d.size, d.regular, d.wrong = responseHead{length: -1}, n, 0, false, nil
 	if _, err := d.decoder.Write(block); err != nil {
 		return err
 	}
@@ -74,15 +68,15 @@ func (d *headDecoder) decodeFields(block []byte, n *response.Fields) error {
 
 // field handles one decoded field.
 func (d *headDecoder) field(f hpack.HeaderField) {
-	if d.size += f.Size(); d.size > maxHeadBytes {
-		d.wrong = true
+	if d.size += f.Size(); d.size > response.MaxHeadBytes {
+		d.wrong = errLongHead
 	}
-	if d.wrong {
+	if d.wrong != nil {
 		return
 	}
 	if f.Name == ":status" {
 		if d.regular || d.head.status != 0 || !d.setStatus(f.Value) {
-			d.wrong = true
+			d.wrong = errStatus
 		}
 		return
 	}
@@ -91,14 +85,14 @@ func (d *headDecoder) field(f hpack.HeaderField) {
 	case "content-length":
 		length, ok := response.ParseLength([]byte(f.Value))
 		if !ok || d.head.length >= 0 && d.head.length != length {
-			d.wrong = true
+			d.wrong = errLength
 		}
 		d.head.length = length
 	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
-		d.wrong = true // connection-specific fields are malformed (section 8.2.2)
+		d.wrong = errConnectionField // connection-specific fields are malformed (section 8.2.2)
 	default:
 		if !isFieldName(f.Name) || !response.IsText([]byte(f.Value)) {
-			d.wrong = true
+			d.wrong = errField.With("%.40q", f.Name)
 			return
 		}
 		if d.fields != nil {
@@ -192,13 +186,13 @@ func (h *Connection) handleFieldSection(id uint32, block []byte) errorCode {
 		return codeNoError
 	}
 	st.Received += h.in.size
-	fault := result.ErrorException
-	if !wrong {
-		fault = st.handleHead(&head, h.in.endStream)
+	failed := wrong
+	if failed == nil {
+		failed = st.handleHead(&head, h.in.endStream)
 	}
 	switch {
-	case fault != recorder.NoError:
-		h.cancel(st, codeProtocolError, fault)
+	case failed != nil:
+		h.cancel(st, codeProtocolError, failed)
 	case h.in.endStream:
 		h.complete(st)
 	}

@@ -1,5 +1,7 @@
 package http2
 
+import "github.com/assay-dev/assay/internal/load/driver/fault"
+
 // repeatedHead is the last header section of a connection. Servers send the same bytes again and again: until
 // the date changes, a head differs only in what its response is about. Decoding such a section costs
 // more than anything else that the client does itself for a response.
@@ -10,7 +12,7 @@ package http2
 type repeatedHead struct {
 	block []byte
 	head  responseHead
-	wrong bool
+	wrong *fault.Fault
 
 	examined   bool // the fields below are set
 	repeatable bool
@@ -19,7 +21,7 @@ type repeatedHead struct {
 }
 
 // set remembers a section that was decoded.
-func (r *repeatedHead) set(block []byte, head responseHead, wrong bool) {
+func (r *repeatedHead) set(block []byte, head responseHead, wrong *fault.Fault) {
 	*r = repeatedHead{block: append(r.block[:0], block...), head: head, wrong: wrong}
 }
 

@@ -49,7 +49,7 @@ func FuzzRepeatedHTTP2Heads(f *testing.F) {
 					return
 				}
 				if head != plain.head || wrong != plain.wrong {
-					t.Fatalf("step %d, %x for the %dth time: %+v (%t), want %+v (%t)", i, section, n, head, wrong, plain.head, plain.wrong)
+					t.Fatalf("step %d, %x for the %dth time: %+v (%v), want %+v (%v)", i, section, n, head, wrong, plain.head, plain.wrong)
 				}
 			}
 		}
@@ -96,8 +96,8 @@ func TestRepeatedHTTP2Heads(t *testing.T) {
 				}
 			})
 			for range 1000 {
-				if head, wrong, err := d.decode(test.section, nil); err != nil || wrong || head.status < 200 {
-					t.Fatalf("%+v, malformed: %t, %v", head, wrong, err)
+				if head, wrong, err := d.decode(test.section, nil); err != nil || wrong != nil || head.status < 200 {
+					t.Fatalf("%+v, malformed: %v, %v", head, wrong, err)
 				}
 			}
 			if decoded != test.decoded {

@@ -3,10 +3,9 @@ package http2
 import (
 	"time"
 
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/driver/response"
-	"github.com/assay-dev/assay/internal/load/recorder"
-	"github.com/assay-dev/assay/internal/result"
 )
 
 // Stream is one request on an HTTP/2 connection and its response. A connection of
@@ -48,7 +47,6 @@ func NewStream() *Stream { return &Stream{wake: make(chan struct{}, 1)} }
 func (st *Stream) begin(r *request.Request, begin time.Duration, n *response.Fields) {
 	*st = Stream{
 		request: r, wake: st.wake, began: begin, length: -1, fields: n, receiveWindow: receiveWindow,
-		Response: response.Response{Fault: recorder.NoError},
 	}
 	if n != nil {
 		n.Reset()
@@ -63,30 +61,29 @@ func (st *Stream) notify() {
 	}
 }
 
-// handleHead handles a header section of the stream. It returns the kind of error of a
-// malformed one (RFC 9113, section 8.1).
-func (st *Stream) handleHead(h *responseHead, last bool) result.ErrorKind {
+// handleHead handles a header section of the stream. It returns the fault of a malformed one (RFC 9113, section 8.1).
+func (st *Stream) handleHead(h *responseHead, last bool) *fault.Fault {
 	switch {
 	case st.hasHead:
 		// A trailer section ends the response and has no pseudo-header fields.
 		if h.status != 0 || !last {
-			return result.ErrorException
+			return errTrailer
 		}
-		return recorder.NoError
+		return nil
 	case h.status == 0:
-		return result.ErrorException
+		return errStatus
 	case h.status < 200:
 		// The client never asks to switch protocols, and HTTP/2 has no 101 responses.
 		if st.interim++; h.status == 101 || st.interim > response.MaxInterim || last {
-			return result.ErrorException
+			return errInterim.With("status %d", h.status)
 		}
 		if st.fields != nil {
 			st.fields.Reset()
 		}
-		return recorder.NoError
+		return nil
 	}
 	st.hasHead, st.Response.Status, st.length = true, h.status, h.length
-	return recorder.NoError
+	return nil
 }
 
 // noBody reports whether the response has no body, whatever its fields say.
@@ -94,26 +91,25 @@ func (st *Stream) noBody() bool {
 	return st.request.NoBody || st.Response.Status == 204 || st.Response.Status == 304
 }
 
-// handleBody counts n bytes of the body. It returns an error kind if there must be no
-// body or it exceeds its Content-Length.
-func (st *Stream) handleBody(n int64) result.ErrorKind {
+// handleBody counts n bytes of the body. It returns a fault if there must be no body or it exceeds its Content-Length.
+func (st *Stream) handleBody(n int64) *fault.Fault {
 	st.Response.Body += n
 	switch {
 	case n > 0 && st.noBody():
-		return result.ErrorException
+		return errBody
 	case st.length >= 0 && !st.noBody() && st.Response.Body > st.length:
-		return result.ErrorLength
+		return response.Longer
 	}
-	return recorder.NoError
+	return nil
 }
 
-// complete returns the error kind of a response that ends now.
-func (st *Stream) complete() result.ErrorKind {
+// complete returns the fault of a response that ends now.
+func (st *Stream) complete() *fault.Fault {
 	switch {
 	case !st.hasHead:
-		return result.ErrorException
+		return errNoHead
 	case st.length >= 0 && !st.noBody() && st.Response.Body != st.length:
-		return result.ErrorLength
+		return response.Shorter(st.length, st.Response.Body)
 	}
-	return recorder.NoError
+	return nil
 }

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -45,6 +46,12 @@ func (r *Request) Body() []byte {
 		return r.LongBody
 	}
 	return r.Bytes[r.Fields+len("\r\n"):]
+}
+
+// String returns method and path, without the query, which may have credentials.
+func (r *Request) String() string {
+	method, rest, _ := bytes.Cut(r.Bytes, []byte(" "))
+	return string(method) + " " + string(rest[:max(0, bytes.IndexAny(rest, " ?"))])
 }
 
 // commonHeaders holds what all requests of a load have in common.

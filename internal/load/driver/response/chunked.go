@@ -3,88 +3,99 @@ package response
 import (
 	"bytes"
 
-	"github.com/assay-dev/assay/internal/load/recorder"
-	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 )
 
 const (
 	// maxChunkLine limits the line that starts a chunk, including its extensions.
 	maxChunkLine = 4 << 10
-	// maxTrailer limits a trailer section.
-	maxTrailer = BufferBytes
 	// maxChunkDigits limits a chunk's size to 60 bits.
 	maxChunkDigits = 15
 )
 
 // readChunks reads a body with the chunked transfer coding and its trailer section (RFC
 // 9112, section 7.1).
-func (r *Reader) readChunks() (int64, result.ErrorKind) {
+func (r *Reader) readChunks() (int64, *fault.Fault) {
 	var body int64
 	for {
-		line, fault := r.readLine(maxChunkLine)
-		if fault != recorder.NoError {
-			return body, fault
+		line, failed := r.readLine(maxChunkLine, errLongChunkLine)
+		if failed != nil {
+			return body, failed
 		}
 		size, ok := parseChunkSize(line)
 		if !ok {
-			return body, result.ErrorException
+			return body, errChunkSize.With("%.40q", line)
 		}
 		if size == 0 {
 			return body, r.readTrailer()
 		}
-		read, fault := r.skip(size, 0)
+		read, failed := r.skip(size, 0)
 		body += read
-		if fault != recorder.NoError {
-			return body, fault
+		if failed == fault.Closed {
+			failed = errCutChunk
 		}
-		if line, fault = r.readLine(len("\r\n")); fault != recorder.NoError {
-			return body, fault
+		if failed != nil {
+			return body, failed
 		}
-		if len(line) != 0 {
-			return body, result.ErrorException
+		if line, failed = r.readLine(len("\r\n"), errAfterChunk); failed == nil && len(line) != 0 {
+			failed = errAfterChunk
+		}
+		if failed != nil {
+			return body, failed
 		}
 	}
 }
 
 // readTrailer reads a trailer section including its empty line.
-func (r *Reader) readTrailer() result.ErrorKind {
-	for remaining := maxTrailer; remaining > 0; {
-		line, fault := r.readLine(remaining)
-		if fault != recorder.NoError {
-			return fault
+func (r *Reader) readTrailer() *fault.Fault {
+	for remaining, fields := MaxHeadBytes, 0; ; fields++ {
+		line, failed := r.readLine(remaining, errLongHead)
+		switch {
+		case failed != nil:
+			return failed
+		case len(line) == 0:
+			return nil
+		case fields > 0 && (line[0] == ' ' || line[0] == '\t'): // continues the field before
+			failed = checkText(line)
+		default:
+			_, _, failed = parseField(line)
 		}
-		if len(line) == 0 {
-			return recorder.NoError
-		}
-		if _, _, ok := parseField(line); !ok {
-			return result.ErrorException
+		if failed != nil {
+			return failed
 		}
 		remaining -= len(line) + len("\r\n")
 	}
-	return result.ErrorException
 }
 
-// readLine reads a line of at most limit bytes including CR LF, and returns it without
-// them. The line is valid until the next read.
-func (r *Reader) readLine(limit int) ([]byte, result.ErrorKind) {
+// readLine reads a line of at most limit bytes including CR LF, and returns it without them. The line is valid until the next read. LF
+// alone doesn't end it: the leniency of RFC 9112, section 2.2, isn't for the chunked coding.
+func (r *Reader) readLine(limit int, tooLong *fault.Fault) ([]byte, *fault.Fault) {
 	searched := 0
 	for {
 		available := r.buffer[r.from:r.to]
 		if i := bytes.IndexByte(available[searched:], '\n'); i >= 0 {
-			length := searched + i + 1
-			r.from += length
-			line, _, ok := cutLine(available[:length])
-			if !ok || length > limit {
-				return nil, result.ErrorException
+			end := searched + i
+			if end >= limit {
+				return nil, tooLong
 			}
-			return line, recorder.NoError
-		}
-		if len(available) >= limit {
-			return nil, result.ErrorException
+			r.from += end + 1
+			switch cr := bytes.IndexByte(available[:end], '\r'); {
+			case cr < 0:
+				return nil, errBareLF
+			case cr != end-1:
+				return nil, errBareCR
+			}
+			return available[:end-1], nil
 		}
 		searched = len(available)
-		if fault := r.fill(); fault != recorder.NoError {
-			return nil, fault
+		if searched >= limit {
+			return nil, tooLong
+		}
+		if failed := r.fill(); failed != nil {
+			if failed == fault.Closed {
+				failed = errCutChunk
+			}
+			return nil, failed
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/assay-dev/assay/internal/load/recorder"
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -21,10 +21,8 @@ var stricter = []struct {
 	why    string
 	occurs *regexp.Regexp
 }{
-	{"a line feed without a carriage return, which others don't treat as a line end (RFC 9112, section 2.2)", regexp.MustCompile(`(^|[^\r])\n`)},
 	{"a carriage return that ends no line (RFC 9112, section 2.2)", regexp.MustCompile(`\r([^\n]|$)`)},
 	{"a control character in a line (RFC 9110, section 5.5)", regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]`)},
-	{"a folded line, obsolete since RFC 7230, section 3.2.4", regexp.MustCompile(`\n[ \t]`)},
 	{"a field whose name is no token (RFC 9110, section 5.1)", regexp.MustCompile("\\n[^:\\r\\n]*[^-!#$%&'*+.^_`|~0-9A-Za-z:\\r\\n][^:\\r\\n]*:")},
 	{"a version that isn't HTTP/1.0 or HTTP/1.1", regexp.MustCompile(`(^|\n)HTTP/([^1]|1\.[^01])`)},
 	{"a status below 100, or not of three digits (RFC 9112, section 4)", regexp.MustCompile(`(^|\n)HTTP/1\.[01] +([^1-9]|.[^0-9]|..[^0-9]| )`)},
@@ -52,6 +50,9 @@ var responses = []string{
 	"HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello",
 	"HTTP/1.1 200 OK\r\nA b: c\r\n d\r\n\r\n",
 	"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+	"\r\n\nHTTP/1.1 200 OK\nContent-Length:\n\t5\r\nX: a\r\n b\n\r\nhello",
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\n\n1\r\nx\r\n0\r\nA: b\r\n c\r\n\r\n",
+	"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n1\nx\n0\n\n",
 	"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0000000000000000A\r\n0123456789\r\n0\r\n\r\n",
 	"HTTP/1.1  200 OK\r\nContent-Length:\r\n\r\n",
@@ -70,16 +71,16 @@ func FuzzResponse(f *testing.F) {
 		got, r := readOne(bytes.NewReader(text), head)
 		inPieces, _ := readOne(iotest.OneByteReader(bytes.NewReader(text)), head)
 		unused := r.to - r.from
-		if got.Fault == got.Excess && got.Status != 0 {
-			got.Fault = recorder.NoError // byte by byte, the excess isn't detected
+		if got.Fault != nil && got.Fault == got.Excess && got.Status != 0 {
+			got.Fault = nil // byte by byte, the excess isn't detected
 			got.Persistent = inPieces.Persistent
 		}
-		if got != inPieces {
+		if flat(got) != flat(inPieces) {
 			t.Fatalf("%q is %+v at once, %+v byte by byte", text, got, inPieces)
 		}
 		source := bufio.NewReaderSize(bytes.NewReader(text), len(text)+16)
 		want, body, err := readByNetHTTP(source, head)
-		if got.Fault != recorder.NoError {
+		if got.Fault != nil {
 			if err == nil && !refusedFor(text) {
 				t.Errorf("%q is %+v, net/http reads status %d and %d bytes", text, got, want.StatusCode, body)
 			}
@@ -98,6 +99,23 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
+// flat returns what a response has in common however it arrives: the cause of a fault may depend on that.
+func flat(r Response) Response {
+	r.Excess = nil
+	if r.Fault != nil {
+		r.Fault = faults[r.Fault.Kind]
+	}
+	return r
+}
+
+// faults has a fault of each kind.
+var faults = func() (all [result.ErrorKinds]*fault.Fault) {
+	for kind := range all {
+		all[kind] = fault.New(result.ErrorKind(kind), "")
+	}
+	return all
+}()
+
 // readByNetHTTP reads a response and its body with net/http. It skips interim
 // responses.
 func readByNetHTTP(source *bufio.Reader, head bool) (*http.Response, int64, error) {
@@ -106,6 +124,10 @@ func readByNetHTTP(source *bufio.Reader, head bool) (*http.Response, int64, erro
 		method = http.MethodHead
 	}
 	for {
+		for range maxEmptyLines { // which net/http doesn't skip
+			start, _ := source.Peek(2)
+			_, _ = source.Discard(leadingEmptyLine(start))
+		}
 		resp, err := http.ReadResponse(source, &http.Request{Method: method})
 		if err != nil {
 			return nil, 0, err
@@ -137,10 +159,8 @@ func refusedFor(text []byte) bool {
 // accepts and the reader rejects.
 func TestStricter(t *testing.T) {
 	examples := []string{
-		"HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n",
 		"HTTP/1.1 200 O\rK\r\n\r\n",
 		"HTTP/1.1 200 \x01\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nX y: a\r\n\r\n",
 		"HTTP/1.9 200 OK\r\n\r\n",
 		"HTTP/1.1 099 OK\r\n\r\n",
@@ -158,7 +178,7 @@ func TestStricter(t *testing.T) {
 		if !stricter[i].occurs.MatchString(text) {
 			t.Errorf("%q isn't %s", text, stricter[i].why)
 		}
-		if got, _ := readOne(strings.NewReader(text), false); got.Fault != result.ErrorException {
+		if got, _ := readOne(strings.NewReader(text), false); !got.Fault.Is(result.ErrorException) {
 			t.Errorf("%q is %+v", text, got)
 		}
 		if _, _, err := readByNetHTTP(bufio.NewReader(strings.NewReader(text)), false); err != nil {

@@ -1,12 +1,13 @@
 package response
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/assay-dev/assay/internal/load/driver/fault"
+)
 
 // protocol is the start of every response.
 const protocol = "HTTP/1."
-
-// headEnd is the end of a header section.
-var headEnd = []byte("\r\n\r\n")
 
 // maxLength limits a Content-Length, so that sums of lengths don't overflow.
 const maxLength = 1 << 50
@@ -49,43 +50,68 @@ func (n *Fields) Keep(name, value []byte) {
 	}
 }
 
-// parseHead parses a status line and a header section with its empty line (RFC 9112,
-// sections 4 and 5; RFC 9110, section 5), and keeps fields in n unless it is nil. It
-// returns false if they are malformed or don't determine the length of the body.
-func parseHead(text []byte, n *Fields) (head, bool) {
-	line, rest, ok := cutLine(text)
-	if !ok {
-		return head{}, false
+// leadingEmptyLine returns the length of an empty line at the beginning of text, or 0.
+func leadingEmptyLine(text []byte) int {
+	switch {
+	case len(text) > 0 && text[0] == '\n':
+		return 1
+	case len(text) > 1 && text[0] == '\r' && text[1] == '\n':
+		return 2
 	}
-	h, ok := parseStatusLine(line)
-	if !ok {
-		return head{}, false
+	return 0
+}
+
+// headLength returns the length of the header section at the beginning of text, with its empty line, or 0 if text has no end of it.
+// The end begins at an index from on.
+func headLength(text []byte, from int) int {
+	for {
+		i := bytes.IndexByte(text[from:], '\n')
+		if i < 0 {
+			return 0
+		}
+		from += i + 1
+		if n := leadingEmptyLine(text[from:]); n > 0 {
+			return from + n
+		}
+	}
+}
+
+// parseHead parses a status line and a header section with its empty line (RFC 9112, sections 4 and 5; RFC 9110, section 5), and keeps
+// fields in n unless it is nil. The fault says what is malformed, or why the length of the body can't be known.
+func parseHead(text []byte, n *Fields) (head, *fault.Fault) {
+	line, rest := cutLine(text)
+	h, failed := parseStatusLine(line)
+	if failed != nil {
+		return head{}, failed
 	}
 	for {
-		if line, rest, ok = cutLine(rest); !ok {
-			return head{}, false
-		}
-		if len(line) == 0 {
+		if line, rest = cutField(rest); len(line) == 0 {
 			break
 		}
-		name, value, ok := parseField(line)
-		if !ok || !h.apply(name, value) {
-			return head{}, false
+		name, value, failed := parseField(line)
+		if failed == nil {
+			failed = h.apply(name, value)
+		}
+		if failed != nil {
+			return head{}, failed
 		}
 		if n != nil {
 			n.Keep(name, value)
 		}
 	}
 	// A message with both may be an attempt at request smuggling (RFC 9112, section 6.3).
-	return h, !h.chunked || h.length < 0
+	if h.chunked && h.length >= 0 {
+		return head{}, errBothLengths
+	}
+	return h, nil
 }
 
 // parseStatusLine parses a line such as "HTTP/1.1 200 OK".
-func parseStatusLine(line []byte) (head, bool) {
+func parseStatusLine(line []byte) (head, *fault.Fault) {
 	const version, status, reason = len(protocol), len(protocol) + 2, len(protocol) + 5
 	if len(line) < reason || string(line[:version]) != protocol || line[version+1] != ' ' ||
 		len(line) > reason && line[reason] != ' ' {
-		return head{}, false
+		return head{}, errStatusLine.With("%.60q", line)
 	}
 	h := head{length: -1}
 	switch line[version] {
@@ -94,36 +120,42 @@ func parseStatusLine(line []byte) (head, bool) {
 	case '1':
 		h.persistent = true
 	default:
-		return head{}, false
+		return head{}, errStatusLine.With("%.60q", line)
 	}
 	for _, digit := range line[status:reason] {
 		if digit < '0' || digit > '9' {
-			return head{}, false
+			return head{}, errStatusLine.With("%.60q", line)
 		}
 		h.status = 10*h.status + int(digit-'0')
 	}
-	return h, h.status >= 100 && IsText(line[reason:])
+	if h.status < 100 {
+		return head{}, errStatusLine.With("%.60q", line)
+	}
+	return h, checkText(line[reason:])
 }
 
-// apply handles a header field. It returns false if the field is invalid.
-func (h *head) apply(name, value []byte) bool {
+// apply handles a header field.
+func (h *head) apply(name, value []byte) *fault.Fault {
 	switch len(name) {
 	case len("Content-Length"):
 		if !equalFold(name, "content-length") {
-			return true
+			return nil
 		}
 		length, ok := ParseLength(value)
-		if !ok || h.length >= 0 && h.length != length {
-			return false
+		switch {
+		case !ok:
+			return errLength.With("%.40q", value)
+		case h.length >= 0 && h.length != length:
+			return errLengths.With("%d and %d", h.length, length)
 		}
 		h.length = length
 	case len("Transfer-Encoding"):
 		if !equalFold(name, "transfer-encoding") {
-			return true
+			return nil
 		}
 		// The client accepts no other coding, and HTTP/1.0 has no transfer codings.
 		if h.chunked || !equalFold(value, "chunked") || h.version10 {
-			return false
+			return errCoding.With("%.40q in HTTP/1.%d", value, map[bool]int{false: 1}[h.version10])
 		}
 		h.chunked = true
 	case len("Connection"):
@@ -131,7 +163,7 @@ func (h *head) apply(name, value []byte) bool {
 			h.applyConnection(value)
 		}
 	}
-	return true
+	return nil
 }
 
 // applyConnection handles the options of a Connection field (RFC 9112, section 9.3).
@@ -148,43 +180,75 @@ func (h *head) applyConnection(value []byte) {
 	}
 }
 
-// cutLine splits text after its first line, which must end with CR LF. Neither CR nor LF
-// may occur alone.
-func cutLine(text []byte) (line, rest []byte, ok bool) {
-	i := bytes.IndexByte(text, '\n')
-	if i < 1 || bytes.IndexByte(text[:i], '\r') != i-1 {
-		return nil, nil, false
-	}
-	return text[:i-1], text[i+1:], true
+// cutLine splits text after its first line, which ends with LF or CR LF (RFC 9112, section 2.2).
+func cutLine(text []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(text, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), rest
 }
 
-// parseField parses a line such as "Name: value". It doesn't support folded lines, which
-// are obsolete since RFC 7230 (section 3.2.4).
-func parseField(line []byte) (name, value []byte, ok bool) {
+// cutField splits text after its first field line. A line that begins with a space or a tab continues the one before: each such fold is
+// replaced by a space (RFC 9112, section 5.2).
+func cutField(text []byte) (line, rest []byte) {
+	line, rest = cutLine(text)
+	if len(line) == 0 || len(rest) == 0 || rest[0] != ' ' && rest[0] != '\t' {
+		return line, rest
+	}
+	line = bytes.Clone(line)
+	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+		var more []byte
+		more, rest = cutLine(rest)
+		line = append(append(line, ' '), trimSpace(more)...)
+	}
+	return line, rest
+}
+
+// parseField parses a line such as "Name: value".
+func parseField(line []byte) (name, value []byte, failed *fault.Fault) {
 	i := bytes.IndexByte(line, ':')
-	if i < 1 {
-		return nil, nil, false
+	if i < 0 {
+		if failed := checkText(line); failed != nil {
+			return nil, nil, failed
+		}
+		return nil, nil, errNoColon
 	}
 	for _, c := range line[:i] {
-		if !TokenBytes[c] {
-			return nil, nil, false
+		switch failed := checkText(line[:i]); {
+		case TokenBytes[c]:
+		case failed != nil:
+			return nil, nil, failed
+		case c == ' ', c == '\t':
+			return nil, nil, errSpaceInName.With("%.40q", line[:i])
+		default:
+			return nil, nil, errName.With("%.40q", line[:i])
 		}
 	}
-	if !IsText(line[i+1:]) {
-		return nil, nil, false
+	if i == 0 {
+		return nil, nil, errName.With("empty")
 	}
-	return line[:i], trimSpace(line[i+1:]), true
+	if failed := checkText(line[i+1:]); failed != nil {
+		return nil, nil, failed.With("in %.40q", line[:i])
+	}
+	return line[:i], trimSpace(line[i+1:]), nil
+}
+
+// checkText returns the fault of text with a control character other than a tab.
+func checkText(text []byte) *fault.Fault {
+	for _, c := range text {
+		switch {
+		case c >= ' ' && c != 0x7f || c == '\t':
+		case c == '\r':
+			return errBareCR
+		case c == 0:
+			return errNUL
+		default:
+			return errControl
+		}
+	}
+	return nil
 }
 
 // IsText reports whether text has no control characters other than tabs.
-func IsText(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
-}
+func IsText(text []byte) bool { return checkText(text) == nil }
 
 // ParseLength parses a Content-Length.
 func ParseLength(value []byte) (int64, bool) {

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/load/driver/fault"
-	"github.com/assay-dev/assay/internal/load/recorder"
-	"github.com/assay-dev/assay/internal/result"
 )
 
 const (
-	// BufferBytes is the size of a read buffer. A response's header section must fit in it.
+	// BufferBytes is the size of a read buffer.
 	BufferBytes = 32 << 10
+	// MaxHeadBytes limits a header section, and so a trailer section. One that doesn't fit into a read buffer gets a larger one.
+	MaxHeadBytes = 64 << 10
 	// LongBodyBytes is the remaining length from which a body is discarded unread if the
 	// source supports that. After a response with such a body, the first read of the next
 	// asks for HeadReadBytes only.
@@ -25,6 +25,8 @@ const (
 	HeadReadBytes = 4 << 10
 	// maxKnownHead limits a header section that is kept for comparison with the next.
 	maxKnownHead = 1 << 10
+	// maxEmptyLines limits the empty lines before a status line.
+	maxEmptyLines = 4
 	// MaxInterim limits the interim responses (1xx) before a response.
 	MaxInterim = 100
 )
@@ -32,6 +34,9 @@ const (
 // buffers holds read buffers. A reader has one only while it reads. So there are no more
 // buffers than responses being received, and they stay in the CPU's cache.
 var buffers = sync.Pool{New: func() any { return new([BufferBytes]byte) }}
+
+// largeBuffers holds buffers for header sections that don't fit into one of buffers.
+var largeBuffers = sync.Pool{New: func() any { return new([MaxHeadBytes]byte) }}
 
 // Discarder is a source that can discard bytes instead of reading them into p, as
 // the socket of a task does.
@@ -47,7 +52,7 @@ type Reader struct {
 	epoch  time.Time // time that FirstByte and LastByte count from
 	// discards is the source if it is a Discarder, otherwise nil.
 	discards Discarder
-	buffer   *[BufferBytes]byte // nil between responses
+	buffer   []byte // of buffers or largeBuffers; nil between responses
 	// buffer[from:to] is what was read from the source and hasn't been used yet.
 	from, to int
 	// Ended reports whether the source has ended without an error.
@@ -80,11 +85,11 @@ type Response struct {
 	Body int64
 	// Persistent reports whether the connection can be used for another request.
 	Persistent bool
-	// Fault is the kind of error, or NoError if the response is complete.
-	Fault result.ErrorKind
-	// Excess is the kind of error if a complete response is followed by further bytes: more
-	// body than its Content-Length, or an unrequested response.
-	Excess result.ErrorKind
+	// Fault says why the response isn't complete; nil if it is.
+	Fault *fault.Fault
+	// Excess is the fault if a complete response is followed by further bytes: more body than its Content-Length, or an
+	// unrequested response.
+	Excess *fault.Fault
 }
 
 // Attach makes the reader read from another connection.
@@ -97,17 +102,22 @@ func (r *Reader) Attach(source io.Reader, epoch time.Time) {
 // Space returns the read buffer.
 func (r *Reader) Space() []byte {
 	if r.buffer == nil {
-		r.buffer = buffers.Get().(*[BufferBytes]byte)
+		r.buffer = buffers.Get().(*[BufferBytes]byte)[:]
 	}
-	return r.buffer[:]
+	return r.buffer
 }
 
 // Release returns the buffer to the pool between two responses.
 func (r *Reader) Release() {
-	if r.buffer != nil {
-		buffers.Put(r.buffer)
-		r.buffer = nil
+	switch {
+	case r.buffer == nil:
+		return
+	case len(r.buffer) == BufferBytes:
+		buffers.Put((*[BufferBytes]byte)(r.buffer))
+	default:
+		largeBuffers.Put((*[MaxHeadBytes]byte)(r.buffer))
 	}
+	r.buffer = nil
 }
 
 // Preload hands over the beginning of the next response: its first bytes, and the number of bytes that followed and have been
@@ -139,9 +149,9 @@ func (r *Reader) Read(head bool) Response {
 		if r.Fields != nil {
 			r.Fields.Reset()
 		}
-		h, fault := r.readHead()
-		if fault != recorder.NoError {
-			resp.Fault = fault
+		h, failed := r.readHead()
+		if failed != nil {
+			resp.Fault = failed
 			return resp
 		}
 		if h.status >= 200 {
@@ -149,8 +159,12 @@ func (r *Reader) Read(head bool) Response {
 			return resp
 		}
 		// The client never asks to switch protocols.
-		if h.status == 101 || interim == MaxInterim {
-			resp.Fault = result.ErrorException
+		switch {
+		case h.status == 101:
+			resp.Fault = errSwitched
+			return resp
+		case interim == MaxInterim:
+			resp.Fault = errInterim
 			return resp
 		}
 	}
@@ -159,23 +173,23 @@ func (r *Reader) Read(head bool) Response {
 // readBody reads what follows the header section (RFC 9112, section 6.3).
 func (r *Reader) readBody(resp *Response, h head, noBody bool) {
 	resp.Persistent = h.persistent
-	resp.Fault, resp.Excess = recorder.NoError, result.ErrorException
+	resp.Fault, resp.Excess = nil, errExcess
 	switch {
 	case noBody || h.status == 204 || h.status == 304:
 	case h.chunked:
 		resp.Body, resp.Fault = r.readChunks()
 	case h.length >= 0:
-		resp.Excess = result.ErrorLength
+		resp.Excess = Longer
 		resp.Body, resp.Fault = r.skip(h.length, 1)
 		r.long = h.length >= LongBodyBytes
-		if resp.Fault == result.ErrorReceive && r.Ended {
-			resp.Fault = result.ErrorLength
+		if resp.Fault == fault.Closed {
+			resp.Fault = Shorter(h.length, resp.Body)
 		}
 	default:
 		resp.Persistent = false
 		resp.Body, resp.Fault = r.readToEnd()
 	}
-	if resp.Fault != recorder.NoError {
+	if resp.Fault != nil {
 		return
 	}
 	resp.Status = h.status
@@ -186,43 +200,53 @@ func (r *Reader) readBody(resp *Response, h head, noBody bool) {
 }
 
 // readHead reads a status line and a header section.
-func (r *Reader) readHead() (head, result.ErrorKind) {
+func (r *Reader) readHead() (head, *fault.Fault) {
 	searched := 0
-	for {
+	for empty := 0; ; {
 		available := r.buffer[r.from:r.to]
 		if known := len(r.knownText); known > 0 && bytes.HasPrefix(available, r.knownText) {
 			r.from += known
-			return r.known, recorder.NoError
+			return r.known, nil
 		}
-		if n := min(len(available), len(protocol)); string(available[:n]) != protocol[:n] {
-			return head{}, result.ErrorException
+		if n := leadingEmptyLine(available); n > 0 && empty < maxEmptyLines {
+			r.from += n
+			empty++
+			continue
 		}
-		if i := bytes.Index(available[searched:], headEnd); i >= 0 {
-			length := searched + i + len(headEnd)
+		if n := min(len(available), len(protocol)); string(available[:n]) != protocol[:n] && string(available) != "\r" {
+			return head{}, notHTTP(available)
+		}
+		if length := headLength(available, searched); length > 0 {
+			if length > MaxHeadBytes {
+				return head{}, errLongHead
+			}
 			r.from += length
-			h, ok := parseHead(available[:length], r.Fields)
-			if !ok {
-				return head{}, result.ErrorException
+			h, failed := parseHead(available[:length], r.Fields)
+			if failed != nil {
+				return head{}, failed
 			}
 			if r.Fields == nil && length <= maxKnownHead {
 				r.known, r.knownText = h, append(r.knownText[:0], available[:length]...)
 			}
-			return h, recorder.NoError
+			return h, nil
 		}
-		searched = max(0, len(available)-len(headEnd)+1)
-		if fault := r.fill(); fault != recorder.NoError {
-			return head{}, fault
+		searched = max(0, len(available)-len("\n\r"))
+		if failed := r.fill(); failed != nil {
+			if failed == fault.Closed && len(available) > 0 {
+				failed = errCutHead
+			}
+			return head{}, failed
 		}
 	}
 }
 
 // skip reads n bytes of a body. It may discard up to beyond further bytes if they have
 // arrived, to detect bytes after the end of the response.
-func (r *Reader) skip(n, beyond int64) (int64, result.ErrorKind) {
+func (r *Reader) skip(n, beyond int64) (int64, *fault.Fault) {
 	available := int64(r.to - r.from)
 	if n <= available && r.skipped == 0 {
 		r.from += int(n)
-		return n, recorder.NoError
+		return n, nil
 	}
 	r.from = r.to
 	read := available + r.skipped
@@ -232,51 +256,54 @@ func (r *Reader) skip(n, beyond int64) (int64, result.ErrorKind) {
 	for read < n {
 		if r.discards != nil && n-read >= LongBodyBytes {
 			m, err := r.discards.Discard(r.buffer[:min(n-read+beyond, BufferBytes)])
-			if fault := r.noteRead(m, err); fault != recorder.NoError {
-				return read, fault
+			if failed := r.noteRead(m, err); failed != nil {
+				return read, failed
 			}
 			if read += int64(m); read > n {
 				read, r.excess = n, true
 			}
 			continue
 		}
-		if fault := r.fill(); fault != recorder.NoError {
-			return read, fault
+		if failed := r.fill(); failed != nil {
+			return read, failed
 		}
 		used := min(n-read, int64(r.to-r.from))
 		r.from += int(used)
 		read += used
 	}
-	return read, recorder.NoError
+	return read, nil
 }
 
 // readToEnd reads a body that ends with the connection.
-func (r *Reader) readToEnd() (int64, result.ErrorKind) {
+func (r *Reader) readToEnd() (int64, *fault.Fault) {
 	read := int64(r.to - r.from)
 	for {
 		r.from = r.to
-		fault := r.fill()
-		if fault == result.ErrorReceive && r.Ended {
-			return read, recorder.NoError
-		}
-		if fault != recorder.NoError {
-			return read, fault
+		switch failed := r.fill(); failed {
+		case nil:
+		case fault.Closed:
+			return read, nil
+		default:
+			return read, failed
 		}
 		read += int64(r.to - r.from)
 	}
 }
 
 // fill reads more from the source and appends it to the unused part of the buffer.
-func (r *Reader) fill() result.ErrorKind {
-	switch {
-	case r.from == r.to:
+func (r *Reader) fill() *fault.Fault {
+	switch unused := r.to - r.from; {
+	case unused == 0:
 		r.from, r.to = 0, 0
+	case unused == MaxHeadBytes:
+		return errLongHead
 	case r.to == len(r.buffer):
 		if r.from == 0 {
-			return result.ErrorException // longer than the limit for a header section or line
+			r.grow()
+		} else {
+			r.to = copy(r.buffer, r.buffer[r.from:r.to])
+			r.from = 0
 		}
-		r.to = copy(r.buffer[:], r.buffer[r.from:r.to])
-		r.from = 0
 	}
 	space := r.buffer[r.to:]
 	if r.long && r.Received == 0 && r.discards != nil {
@@ -287,15 +314,23 @@ func (r *Reader) fill() result.ErrorKind {
 	return r.noteRead(n, err)
 }
 
+// grow replaces the buffer, which is full, by a large one.
+func (r *Reader) grow() {
+	large := largeBuffers.Get().(*[MaxHeadBytes]byte)
+	copy(large[:], r.buffer)
+	buffers.Put((*[BufferBytes]byte)(r.buffer))
+	r.buffer = large[:]
+}
+
 // noteRead records a read of n bytes, or an error if n is 0.
-func (r *Reader) noteRead(n int, err error) result.ErrorKind {
+func (r *Reader) noteRead(n int, err error) *fault.Fault {
 	if n > 0 {
 		r.LastByte = time.Since(r.epoch)
 		if r.Received == 0 {
 			r.FirstByte = r.LastByte
 		}
 		r.Received += int64(n)
-		return recorder.NoError
+		return nil
 	}
 	r.Ended = errors.Is(err, io.EOF)
 	return fault.Broken(err)
