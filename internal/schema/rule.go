@@ -86,12 +86,12 @@ func (s *scope) eval(expression any) any {
 // functions are the functions that evaluate all of their arguments, by their names in cel-go.
 var functions = map[string]func(of []any) any{
 	"[]": func(of []any) any { return of },
-	".":  func(of []any) any { return field(of[0], of[1].(string)) },
+	".":  func(of []any) any { return selected(of[0], of[1].(string)) },
 	"_?._": func(of []any) any {
 		if m, is := of[0].(map[string]any); is {
 			return optional{m[of[1].(string)]}
 		}
-		return field(of[0].(optional), of[1].(string))
+		return selected(of[0].(optional), of[1].(string))
 	},
 	"orValue": func(of []any) any {
 		if value := of[0].(optional).value; value != nil {
@@ -128,8 +128,8 @@ var functions = map[string]func(of []any) any{
 	"duration": func(of []any) any { return must(time.ParseDuration(of[0].(string))) },
 }
 
-// field returns a field of an object, or the optional field of an optional one.
-func field(of any, name string) any {
+// selected returns a field of an object, or the optional field of an optional one.
+func selected(of any, name string) any {
 	if o, is := of.(optional); is {
 		if o.value == nil {
 			return o

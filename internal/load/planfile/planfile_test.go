@@ -152,7 +152,7 @@ func TestListOfRequests(t *testing.T) {
 }
 
 // TestRefusals has what a plan has beside what a BenchmarkRun has, how it is told with its line, and some of what the
-// schema refuses; TestSchemaIsTheAPIs has all of that.
+// schema refuses; TestSchemaIsTheAPIs in package schema has all of that.
 func TestRefusals(t *testing.T) {
 	const rest = "\nload:\n  closed: {connections: 2, requestCount: 10}"
 	const closed = ", closed: {connections: 1, requestCount: 1}}"

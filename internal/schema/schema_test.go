@@ -1,4 +1,4 @@
-package planfile
+package schema
 
 import (
 	"context"
@@ -23,8 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
-
-	"github.com/assay-dev/assay/internal/schema"
 )
 
 // apiServer checks values as the API server does, by its own code.
@@ -162,7 +160,7 @@ var texts = []string{
 }
 
 // mutations returns copies of a value that differ in one place.
-func mutations(s *schema.Schema, value any) (all []any) {
+func mutations(s *Schema, value any) (all []any) {
 	switch s.Type {
 	case "integer":
 		all = []any{*s.Minimum - 1, *s.Minimum, *s.Minimum + 1, *s.Maximum, *s.Maximum + 1, 20001.0, 1.5, "5"}
@@ -211,7 +209,7 @@ func mutations(s *schema.Schema, value any) (all []any) {
 }
 
 // sample returns a value with what it must have.
-func sample(s *schema.Schema) any {
+func sample(s *Schema) any {
 	switch s.Type {
 	case "integer":
 		return *s.Minimum
@@ -231,7 +229,7 @@ func sample(s *schema.Schema) any {
 }
 
 // messages returns the messages of all rules of a schema.
-func messages(s *schema.Schema) (all []string) {
+func messages(s *Schema) (all []string) {
 	for _, r := range s.Rules {
 		all = append(all, r.Message)
 	}
@@ -244,17 +242,20 @@ func messages(s *schema.Schema) (all []string) {
 	return all
 }
 
-// TestSchemaIsTheAPIs compares what is found wrong with loads with what the API server finds by the schema and the
+// TestSchemaIsTheAPIs compares what the schema of plans finds wrong with loads with what the API server finds by the schema and the
 // rules of a BenchmarkRun, in loads with one or two random changes.
 func TestSchemaIsTheAPIs(t *testing.T) {
-	var plan schema.Schema
-	if err := json.Unmarshal(schemaJSON, &plan); err != nil {
+	text, err := os.ReadFile("../load/planfile/schema.json")
+	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Properties = map[string]*schema.Schema{"load": plan.Properties["load"], "tls": plan.Properties["tls"]}
+	var plan Schema
+	if err := json.Unmarshal(text, &plan); err != nil {
+		t.Fatal(err)
+	}
+	plan.Properties = map[string]*Schema{"load": plan.Properties["load"], "tls": plan.Properties["tls"]}
 	plan.Required = nil
-	text, err := os.ReadFile("../../../config/crd/bases/assay.dev_benchmarkruns.yaml")
-	if err != nil {
+	if text, err = os.ReadFile("../../config/crd/bases/assay.dev_benchmarkruns.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	var crd apiextensionsv1.CustomResourceDefinition
