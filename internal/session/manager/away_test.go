@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager/series"
 	"github.com/assay-dev/assay/internal/session/pod"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -45,15 +46,15 @@ func TestManagerAway(t *testing.T) {
 		t.Errorf("%d requests in the samples", got)
 	}
 	sum := int64(0)
-	series := b.Series("run")
-	for i, s := range series {
+	entries := b.Series("run")
+	for i, s := range entries {
 		sum += s.Requests
-		if s.Seconds < 4 || i > 0 && s.Second != series[i-1].Second+s.Seconds {
+		if s.Seconds < 4 || i > 0 && s.Second != entries[i-1].Second+s.Seconds {
 			t.Errorf("an entry of the seconds %d to %d", s.Second, s.Second+s.Seconds-1)
 		}
 	}
-	if sum != length*requests+1 || len(series) > seriesLength || len(series) < seriesLength/4 {
-		t.Errorf("%d requests in %d entries", sum, len(series))
+	if sum != length*requests+1 || len(entries) > series.MaxLength || len(entries) < series.MaxLength/4 {
+		t.Errorf("%d requests in %d entries", sum, len(entries))
 	}
 	got, err := o.Clients[0].Totals.Latencies[result.Total].Encode()
 	if err != nil {

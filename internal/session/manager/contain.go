@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/assay-dev/assay/internal/session/manager/series"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -49,8 +50,8 @@ func (r *run) drop(err error) {
 		}
 	}
 	r.releaseAll()
-	r.progress, r.series, r.warmup = map[sessionpb.Stage]*progress{}, newSeries(), steady.Seconds{}
-	r.usage, r.backends, r.node, r.governor = newUsage(0), map[string]*usage{}, newNodeSamples(), ""
+	r.progress, r.series, r.warmup = map[sessionpb.Stage]*progress{}, series.NewClients(), steady.Seconds{}
+	r.target = series.NewTarget()
 }
 
 // panicked logs a panic with its stack and returns its error.

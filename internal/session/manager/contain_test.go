@@ -30,7 +30,7 @@ func TestPanics(t *testing.T) {
 		want  string
 	}{
 		"when it is decoded": {func(r *run) { r.clients[0].stream.participant = nil }, sampleMessage(t, 1, measurement, second(0, 1)), "nil pointer"},
-		"when it is handled": {func(r *run) { r.series.entries = nil }, sampleMessage(t, 1, measurement, second(0, 1)), "nil map"},
+		"when it is handled": {func(r *run) { r.series = nil }, sampleMessage(t, 1, measurement, second(0, 1)), "nil pointer"},
 		"when an answer is due": {func(r *run) {
 			r.starts[warmup], r.clients[0].Starts = at, nil
 		}, &sessionpb.PodMessage{Message: &sessionpb.PodMessage_Ping{Ping: &sessionpb.Ping{}}}, "nil map"},

@@ -11,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager/limit"
+	"github.com/assay-dev/assay/internal/session/manager/series"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -23,7 +24,7 @@ func FuzzReceive(f *testing.F) {
 		{Message: &sessionpb.PodMessage_Failure{Failure: &sessionpb.Failure{Reason: "x"}}},
 		{Message: &sessionpb.PodMessage_Ready{}}, {Message: &sessionpb.PodMessage_ClientSample{}}, {Message: &sessionpb.PodMessage_Ping{}},
 		sampleMessage(f, 1, measurement, second(3, 1, 2, 3)),
-		sampleMessage(f, 1, measurement, timed(3, 5, func() float64 { return 1000 })),
+		sampleMessage(f, 1, measurement, drawn(1, 5)),
 		renumbered(change(sampleMessage(f, 4, measurement, second(3, 1, 2, 3)), func(s *sessionpb.ClientSample) { s.Seconds = 5 }), 1, 4),
 		totalsMessage(1, &result.Totals{StartedAt: fuzzStart, EndedAt: fuzzStart + 1, Measure: *measure(1, 2)}),
 		serverMessage(1, &result.ServerUsage{At: fuzzStart, UserCPU: 7}),
@@ -72,11 +73,11 @@ func FuzzReceive(f *testing.F) {
 			for r.due(st) != nil {
 			}
 			finish(t, r)
-			if n := len(r.series.entries); n > seriesLength {
+			if n := r.series.Len(); n > series.MaxLength {
 				t.Errorf("%d entries", n)
 			}
-			if n := len(r.backends); n > session.MaxBackends {
-				t.Errorf("%d containers", n)
+			if agent := r.observe().Agent; agent != nil && len(agent.Backends) > session.MaxBackends {
+				t.Errorf("%d containers", len(agent.Backends))
 			}
 			r.leave(st)
 		}

@@ -94,7 +94,7 @@ func (r *run) resume(p *participant, hello *sessionpb.Hello) error {
 		switch {
 		case p.identity.Role == sessionpb.Role_ROLE_AGENT:
 			if stage == sessionpb.Stage_STAGE_MEASUREMENT && r.starts[stage] == 0 {
-				r.setUsageStart(at)
+				r.target.SetStart(at)
 			}
 		case r.starts[stage] == 0:
 			r.setStart(stage, at)

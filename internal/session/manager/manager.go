@@ -4,13 +4,14 @@
 // Its files, from the network to the controllers:
 //
 //	package limit                    what pods can make the manager hold
+//	package series                   metrics by seconds: of the clients, and of the target's containers and node
 //	serve.go, authenticate.go        connections and streams, and whose they are
 //	join.go, receive.go, decode.go   what pods send: Hello, and all that follows it
 //	orders.go                        what pods are sent
 //	script.go                        both, for k6 scripts
 //	run.go, contain.go               the state of a run, and what a panic leaves of it
 //	memory.go                        how many bytes of it count, and what becomes of a pod for which there are no more
-//	series.go, samples.go, usage.go  its metrics by seconds: of clients, of one source, of containers
+//	seconds.go                       which of its metrics by seconds all clients have sent
 //	manager.go, observation.go       what controllers set and read
 //	changes.go, statistics.go        which runs have changed, and numbers of sessions
 package manager

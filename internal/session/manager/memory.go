@@ -2,7 +2,6 @@ package manager
 
 import (
 	"errors"
-	"unsafe"
 
 	"github.com/assay-dev/assay/internal/memory"
 )
@@ -14,8 +13,6 @@ const (
 	heldSlack = 256 << 10
 	// minSeriesLength is the number of entries down to which a series is joined if there is no memory for more.
 	minSeriesLength = 60
-	// entryBytes estimates the memory of an entry of a series in addition to its encoded distributions.
-	entryBytes = 2 << 10
 )
 
 // held counts the bytes of a run that are in the account. Messages count as they were sent.
@@ -59,8 +56,8 @@ func (r *run) holdSeries(p *participant) error {
 	if r.held.unseen--; r.held.unseen >= 0 {
 		return nil
 	}
-	for r.memory.Hold(r.owner, memory.Series, r.seriesBytes()) != nil && len(r.series.entries) > minSeriesLength {
-		r.series.double()
+	for r.memory.Hold(r.owner, memory.Series, r.seriesBytes()) != nil && r.series.Len() > minSeriesLength {
+		r.series.Double()
 	}
 	if err := r.hold(p, memory.Series, r.seriesBytes()); err != nil {
 		return err
@@ -70,19 +67,4 @@ func (r *run) holdSeries(p *participant) error {
 }
 
 // seriesBytes returns about how much memory the series and the usage samples take.
-func (r *run) seriesBytes() int64 {
-	bytes := heldSlack + r.usage.samples.bytes() + r.node.bytes()
-	for _, backend := range r.backends {
-		bytes += backend.samples.bytes()
-	}
-	for _, e := range r.series.entries {
-		bytes += entryBytes + len(e.sketch) + e.total().Bytes()
-		for _, sketch := range e.Sketches {
-			bytes += cap(sketch)
-		}
-	}
-	return int64(bytes)
-}
-
-// bytes returns how much memory the samples take.
-func (s *samples[T]) bytes() int { return cap(s.points) * int(unsafe.Sizeof(point[T]{})) }
+func (r *run) seriesBytes() int64 { return int64(heldSlack + r.series.Bytes() + r.target.Bytes()) }

@@ -2,7 +2,6 @@ package manager
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/assay-dev/assay/internal/result"
@@ -29,16 +28,8 @@ func (r *run) observe() session.Observation {
 		o.Clients[i] = p.state()
 	}
 	if r.agent != nil {
-		p := r.agent.state()
-		o.Agent = &session.AgentState{
-			PodState: p.PodState, Usage: r.usage.state(), Governor: r.governor,
-		}
-		if node, ok := r.node.total(); ok {
-			o.Agent.NodeUsage = &node
-		}
-		for _, name := range slices.Sorted(maps.Keys(r.backends)) {
-			o.Agent.Backends = append(o.Agent.Backends, session.BackendState{Name: name, Usage: r.backends[name].state()})
-		}
+		o.Agent = &session.AgentState{PodState: r.agent.state().PodState}
+		r.target.SetState(o.Agent)
 	}
 	return o
 }

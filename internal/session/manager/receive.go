@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -192,11 +193,23 @@ func (r *run) addSecond(n *numbered) error {
 	}
 	p.add(n.second, n.seconds)
 	if n.stage == sessionpb.Stage_STAGE_MEASUREMENT {
-		r.series.add(n.second, n.seconds)
+		r.series.Add(n.second, n.seconds)
 	} else if r.starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
 		r.warmup.Add(n.second, n.seconds)
 	}
 	return nil
+}
+
+// addSample adds a usage sample of all containers. It reports whether one of them appeared for the first time.
+func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) {
+	appeared, stale, err := r.target.Add(sample)
+	if err != nil {
+		return false, malformed("%s", err)
+	}
+	if stale {
+		r.counters.staleSample()
+	}
+	return appeared, nil
 }
 
 // passed returns the first second of a stage that some connected client without totals hasn't sent.

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/assay-dev/assay/internal/memory"
-	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/manager/series"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/steady"
 )
@@ -34,12 +34,9 @@ type run struct {
 	owner    memory.Owner
 	held     held
 	progress map[sessionpb.Stage]*progress
-	series   series
+	series   *series.Clients
 	warmup   steady.Seconds
-	usage    *usage            // of the server
-	backends map[string]*usage // of the containers behind it, by name
-	node     samples[result.NodeUsage]
-	governor string
+	target   *series.Target
 }
 
 // desired holds what the controllers have set for the pods.
@@ -84,10 +81,8 @@ func newRun() *run {
 		starts:   map[sessionpb.Stage]int64{},
 		clients:  map[int]*participant{},
 		progress: map[sessionpb.Stage]*progress{},
-		series:   newSeries(),
-		usage:    newUsage(0),
-		backends: map[string]*usage{},
-		node:     newNodeSamples(),
+		series:   series.NewClients(),
+		target:   series.NewTarget(),
 	}
 }
 
@@ -135,15 +130,7 @@ func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	r.starts[stage] = at
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		r.warmup = steady.Seconds{} // nobody needs them any more
-		r.setUsageStart(at)
-	}
-}
-
-func (r *run) setUsageStart(at int64) {
-	r.usage.setStart(at)
-	r.node.setStart(at)
-	for _, backend := range r.backends {
-		backend.setStart(at)
+		r.target.SetStart(at)
 	}
 }
 

@@ -124,25 +124,3 @@ func TestNodeOfTheTarget(t *testing.T) {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 }
-
-// TestLongestPauseOfTheMeasurement has a longer pause before the measurement, and more samples than are kept.
-func TestLongestPauseOfTheMeasurement(t *testing.T) {
-	u := newUsage(0)
-	sample := func(second, longest int64) {
-		u.add(&result.ServerUsage{At: second * 1_000_000, GCPauses: second, GCPauseMax: longest, HeapUsed: -1})
-	}
-	sample(9, 900)
-	u.setStart(10_000_000)
-	sample(10, 800) // of the second before the start
-	for second := int64(11); second < 2*maxPoints; second++ {
-		sample(second, second%500)
-	}
-	state := u.state()
-	server := result.Server{Begin: *state.Begin, End: *state.Latest}
-	if spent := server.Spent(); spent.GCPauseMax != 499 || spent.GCPauses != 2*maxPoints-1-10 || spent.HeapUsed != result.Unknown {
-		t.Errorf("%+v", spent)
-	}
-	if used, ok := u.samples.between(20_000_000, 3000_000_000); !ok || used.GCPauseMax != 499 {
-		t.Errorf("of many seconds, joined: %+v", used)
-	}
-}

@@ -1,8 +1,9 @@
-package manager
+package series
 
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -171,3 +172,6 @@ func (s *samples[T]) search(at, slack int64) (int, bool) {
 	i, _ := slices.BinarySearchFunc(s.points, at, func(p point[T], at int64) int { return cmp.Compare(p.at, at) })
 	return i, i < len(s.points) && (i > 0 || s.points[0].at-at <= slack)
 }
+
+// bytes returns how much memory the samples take.
+func (s *samples[T]) bytes() int { return cap(s.points) * int(unsafe.Sizeof(point[T]{})) }

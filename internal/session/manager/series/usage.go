@@ -1,4 +1,4 @@
-package manager
+package series
 
 import (
 	"github.com/assay-dev/assay/internal/result"
@@ -19,37 +19,6 @@ type usage struct {
 
 func newUsage(start int64) *usage {
 	return &usage{start: start, samples: samples[result.ServerUsage]{table: result.ServerMetrics, start: start}}
-}
-
-func newNodeSamples() samples[result.NodeUsage] {
-	return samples[result.NodeUsage]{table: result.NodeMetrics}
-}
-
-// addSample adds a usage sample of all containers. It reports whether one of them
-// appeared for the first time. It bounds the containers of all samples together.
-func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) {
-	appeared = r.usage.Latest == nil
-	for i := range sample.Backends {
-		if name := sample.Backends[i].Name; r.backends[name] == nil {
-			if len(r.backends) >= session.MaxBackends {
-				return false, malformed("samples of more than %d containers behind the server", session.MaxBackends)
-			}
-			r.backends[name] = newUsage(r.usage.start)
-			appeared = true
-		}
-	}
-	if last := r.usage.Latest; last != nil && sample.Server.At <= last.At {
-		r.counters.staleSample()
-	}
-	r.usage.add(&sample.Server)
-	if sample.Node != nil {
-		r.node.add(sample.Server.At, *sample.Node)
-		r.governor = sample.Governor
-	}
-	for i := range sample.Backends {
-		r.backends[sample.Backends[i].Name].add(&sample.Backends[i].ServerUsage)
-	}
-	return appeared, nil
 }
 
 func (u *usage) state() session.Usage {

@@ -1,4 +1,4 @@
-package manager
+package series
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/internal/session"
 )
 
 // timed returns a second in which each request waited for a time drawn at random, and is received
@@ -43,10 +42,10 @@ func near(got *result.PhasePercentiles, want *result.Histogram) bool {
 func TestPercentilesOfPhases(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, seconds := range []int64{5, 1300} {
-		s := newSeries()
+		s := NewClients()
 		pooled := map[int64]*result.Histogram{}
 		width := int64(1)
-		for seconds > width*seriesLength {
+		for seconds > width*MaxLength {
 			width *= 2
 		}
 		for client := range 3 {
@@ -59,10 +58,10 @@ func TestPercentilesOfPhases(t *testing.T) {
 					pooled[key] = result.NewHistogram()
 				}
 				pooled[key].Merge(second.Latencies[result.Waiting])
-				s.add(second, 1)
+				s.Add(second, 1)
 			}
 		}
-		all := s.seconds()
+		all := s.Seconds()
 		if len(all) != len(pooled) {
 			t.Fatalf("%d entries, want %d", len(all), len(pooled))
 		}
@@ -94,12 +93,12 @@ func TestPercentilesOfOldClients(t *testing.T) {
 		"without a successful request": {func(s *result.ClientSecond) { *s = result.ClientSecond{} }, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSeries()
+			s := NewClients()
 			old := timed(0, 10, took)
 			test.change(old)
-			s.add(old, 1)
-			s.add(timed(0, 20, took), 1)
-			got := s.seconds()[0].Phases
+			s.Add(old, 1)
+			s.Add(timed(0, 20, took), 1)
+			got := s.Seconds()[0].Phases
 			if known := got[result.Waiting].PhasePercentiles != nil; known != test.known {
 				t.Errorf("waiting %+v", got[result.Waiting])
 			}
@@ -110,50 +109,22 @@ func TestPercentilesOfOldClients(t *testing.T) {
 	}
 }
 
-// TestPercentilesOfSentPhases sends seconds as clients do.
-func TestPercentilesOfSentPhases(t *testing.T) {
-	b := newBench(t)
-	random := rand.New(rand.NewPCG(1, 2))
-	at := b.now() - 100_000_000
-	pooled := result.NewHistogram()
-	for i := range 2 {
-		c := b.join(clientOf("run", i))
-		b.Start("run", measurement, at)
-		second := timed(0, 1000, func() float64 { return random.ExpFloat64() * float64(9900*i+100) })
-		second.Sketches = result.Sketches{}
-		pooled.Merge(second.Latencies[result.Waiting])
-		c.SendSecond(measurement, second)
-	}
-	b.await("run", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == 2000 })
-	if got := b.Series("run")[0].Phases[result.Waiting]; !near(got.PhasePercentiles, pooled) || got.Count != 2000 {
-		t.Errorf("waiting %+v, want p50 %d, p99 %d", got.PhasePercentiles, pooled.Percentile(50), pooled.Percentile(99))
-	}
-}
-
 // TestSketchesStay checks that the sketches of seconds are those of all clients, and don't change with the series.
 func TestSketchesStay(t *testing.T) {
-	b := newBench(t)
+	s := NewClients()
 	random := rand.New(rand.NewPCG(3, 4))
 	pooled := result.NewHistogram()
-	for i := range 2 {
-		c := b.join(clientOf("run", i))
-		b.Start("run", measurement, b.now()-100_000_000)
+	for range 2 {
 		second := timed(0, 1000, func() float64 { return random.ExpFloat64() * 5000 })
 		pooled.Merge(second.Latencies[result.Total])
-		c.SendSecond(measurement, second)
+		s.Add(second, 1)
 	}
-	b.await("run", "sent", func(o session.Observation) bool { return o.Progress[measurement].Requests == 2000 })
-	first := b.Series("run")[0].Sketch
+	first := s.Seconds()[0].Sketch
 	read := slices.Clone(first)
-	r := b.of("run")
-	r.mu.Lock()
-	later := &result.ClientSecond{}
-	later.Latencies.Of(result.Total).Record(1)
-	r.series.add(later, 1)
-	r.mu.Unlock()
+	s.Add(second(0, 1), 1)
 	pooledBefore := pooled.Sketch()
 	pooled.Record(1)
-	if now := b.Series("run")[0].Sketch; !slices.Equal(now, pooled.Sketch()) {
+	if now := s.Seconds()[0].Sketch; !slices.Equal(now, pooled.Sketch()) {
 		t.Error("the sketch isn't that of all durations")
 	}
 	if !slices.Equal(read, pooledBefore) || !slices.Equal(first, read) {

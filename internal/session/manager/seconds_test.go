@@ -6,6 +6,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session/manager/series"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
@@ -19,7 +20,7 @@ func TestWindow(t *testing.T) {
 	}
 	send := func(client int, from, to int64) {
 		for at := from; at < to; at++ {
-			r.series.add(second(at, 1000*(at+1), 2000*(at+1)), 1)
+			r.series.Add(second(at, 1000*(at+1), 2000*(at+1)), 1)
 		}
 		r.clients[client].seconds[sessionpb.Stage_STAGE_MEASUREMENT] = to
 	}
@@ -57,10 +58,10 @@ func TestWindow(t *testing.T) {
 	check(3, 0, 0, 0) // the third has never connected
 	send(1, 3, 5)
 	check(2, 3, 3, 5)
-	send(0, 5, seriesLength+11) // now an entry has two seconds
+	send(0, 5, series.MaxLength+11) // now an entry has two seconds
 	check(2, 4, 4, 4)
 	send(1, 5, 8)
 	check(2, 5, 4, 8) // an entry has 4 and 5
-	send(1, 8, seriesLength+11)
-	check(2, 8, 8, seriesLength+10)
+	send(1, 8, series.MaxLength+11)
+	check(2, 8, 8, series.MaxLength+10)
 }
