@@ -72,7 +72,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	if other.buckets != nil {
 		h.buckets.Merge(other.buckets)
 	} else {
-		eachBucket(other.packed, func(microseconds, n int64) { _ = h.buckets.RecordValues(microseconds, n) }) // they are covered
+		unpackInto(h.buckets, other.packed)
 	}
 	if h.count == 0 || other.min < h.min {
 		h.min = other.min
@@ -96,15 +96,8 @@ func (h *Histogram) Reset() {
 // geometry. They double, so that a growing series of values is copied seldom.
 func (h *Histogram) cover(microseconds int64) {
 	had := h.view()
-	covered := int64(firstRange)
-	if had != nil {
-		covered = had.HighestTrackableValue()
-	}
-	for covered < microseconds {
-		covered = min(2*covered+1, HighestMicroseconds)
-	}
-	if had == nil || covered > had.HighestTrackableValue() {
-		grown := hdrhistogram.New(LowestMicroseconds, covered, SignificantDigits)
+	if had == nil || microseconds > had.HighestTrackableValue() {
+		grown := bucketsUpTo(microseconds)
 		if had != nil {
 			grown.Merge(had)
 		}
@@ -113,16 +106,28 @@ func (h *Histogram) cover(microseconds int64) {
 	h.buckets, h.packed = had, nil
 }
 
+// bucketsUpTo returns empty buckets that cover a value within the geometry.
+func bucketsUpTo(microseconds int64) *hdrhistogram.Histogram {
+	covered := int64(firstRange)
+	for covered < microseconds {
+		covered = min(2*covered+1, HighestMicroseconds)
+	}
+	return hdrhistogram.New(LowestMicroseconds, covered, SignificantDigits)
+}
+
 // view returns the buckets for reading, nil if there are none.
 func (h *Histogram) view() *hdrhistogram.Histogram {
 	if h.buckets != nil || h.packed == nil {
 		return h.buckets
 	}
-	buckets, err := decodeBuckets(h.packed)
-	if err != nil {
-		return nil // cannot happen: Encode wrote it, or Decode checked it
-	}
+	buckets := bucketsUpTo(min(h.max, HighestMicroseconds))
+	unpackInto(buckets, h.packed)
 	return buckets
+}
+
+// unpackInto adds packed buckets to buckets, which cover them.
+func unpackInto(buckets *hdrhistogram.Histogram, packed []byte) {
+	eachBucket(packed, func(microseconds, n int64) { _ = buckets.RecordValues(microseconds, n) })
 }
 
 // Count returns the number of durations.

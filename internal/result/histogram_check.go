@@ -3,7 +3,6 @@ package result
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -181,11 +180,6 @@ func bucketIndex(microseconds int64, subBits int) int {
 func lowestOf(index, subBits int) int64 {
 	width := max(index>>subBits-1, 0)
 	return int64(index-width<<subBits) << width
-}
-
-// decodeBuckets decodes buckets that checkBuckets has accepted.
-func decodeBuckets(hdr []byte) (*hdrhistogram.Histogram, error) {
-	return hdrhistogram.Decode([]byte(base64.StdEncoding.EncodeToString(hdr)))
 }
 
 // maxCount and maxSum bound the count and the sum of a histogram that comes from elsewhere.

@@ -36,9 +36,14 @@ func (h *Histogram) Sketch() Sketch {
 		return nil
 	}
 	var counts [sketchBuckets]int64
-	for i, n := range h.view().Export().Counts {
-		if n > 0 {
-			counts[bucketIndex(lowestOf(i, subBucketBits), sketchBits)] += n
+	add := func(microseconds, n int64) { counts[bucketIndex(microseconds, sketchBits)] += n }
+	if h.buckets == nil {
+		eachBucket(h.packed, add)
+	} else {
+		for i, n := range h.buckets.Export().Counts {
+			if n > 0 {
+				add(lowestOf(i, subBucketBits), n)
+			}
 		}
 	}
 	return Sketch(nil).with(counts[:])

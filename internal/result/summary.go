@@ -2,6 +2,9 @@ package result
 
 import (
 	"math"
+	"sync"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/assay-dev/assay/internal/percentile"
 )
@@ -25,6 +28,10 @@ type Summary struct {
 // Summaries are summaries by Phase; an entry is nil if the phase didn't occur.
 type Summaries [Phases]*Summary
 
+// summarized holds empty buckets of the whole geometry: a result has packed histograms of a thousand clients, and buckets
+// for each would be garbage of a gigabyte.
+var summarized = sync.Pool{New: func() any { return bucketsUpTo(HighestMicroseconds) }}
+
 // Summarize returns the metrics of the histogram with a number of durations of zero added: 0 for
 // the histogram as it is; for ab's row Connect, in which a reused connection counts as opened in no
 // time, the number of requests that reused one.
@@ -40,7 +47,15 @@ func (h *Histogram) Summarize(zeros int64) Summary {
 		return s
 	}
 	unpacked := *h // at once, not for each metric
-	unpacked.buckets = h.view()
+	if h.buckets == nil {
+		buckets := summarized.Get().(*hdrhistogram.Histogram)
+		defer func() {
+			buckets.Reset()
+			summarized.Put(buckets)
+		}()
+		unpackInto(buckets, h.packed)
+		unpacked.buckets = buckets
+	}
 	s.StdDev = int64(math.Round(unpacked.stdDevWithZeros(zeros)))
 	// The zeros are the lowest values, so that the rank of a duration moves up by their number.
 	for p := range percentile.Count {

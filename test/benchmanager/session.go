@@ -73,7 +73,7 @@ func (k *kubelet) newSession(ctx context.Context, pod *corev1.Pod) (*simulated, 
 	roots.AppendCertsFromPEM(ca)
 	// Pods have addresses of their own.
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(rand.IntN(256)), byte(1+rand.IntN(254)))}}
-	s.conn, err = grpc.NewClient("passthrough:///"+k.manager.session, grpc.WithNoProxy(),
+	s.conn, err = grpc.NewClient("passthrough:///"+k.manager.session, grpc.WithNoProxy(), grpc.WithWriteBufferSize(session.WriteBufferBytes),
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 			return dialer.DialContext(ctx, "tcp", address)
 		}),

@@ -34,10 +34,11 @@ type client struct {
 	pod   *corev1.Pod
 }
 
-// eachClient returns the first message that find returns for a client.
+// eachClient returns the first message that find returns for a client, which find must not keep.
 func (s *seen) eachClient(find func(*client) string) string {
+	var c client // one for all: a thousand are looked at for each row of the table
 	for i := range loadplan.Replicas(&s.run.Spec) {
-		c := client{index: i, pod: s.o.Clients[i]}
+		c = client{index: i, pod: s.o.Clients[i]}
 		c.ClientState, c.known = s.o.Sessions.Clients[i]
 		if message := find(&c); message != "" {
 			return message

@@ -34,7 +34,7 @@ const (
 	keepaliveTimeout = 10 * time.Second
 	// stopTimeout bounds the end of Serve.
 	stopTimeout = 2 * time.Second
-	// connectionBuffer is the size of a connection's read buffer in bytes. A thousand pods are connected at once.
+	// connectionBuffer is the size of a connection's write buffer in bytes.
 	connectionBuffer = 4 << 10
 	// messageBurst is the number of messages that a pod may send at once,
 	// messageRate the number per second after that. Further ones are delayed.
@@ -103,7 +103,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 	server := grpc.NewServer(
 		grpc.Creds(s.receiving.Credentials(credentials.NewTLS(config))),
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
-		grpc.ReadBufferSize(connectionBuffer),
+		grpc.ReadBufferSize(0), // TLS has a buffer of its own
+		grpc.WriteBufferSize(connectionBuffer),
+		// A connection has its write buffer only while it writes.
+		grpc.SharedWriteBuffer(true),
 		experimental.BufferPool(frames),
 		grpc.ForceServerCodecV2(limit.Codec()),
 		grpc.MaxConcurrentStreams(1), // limit.ReceiveLimiter counts what arrives on a connection

@@ -151,6 +151,7 @@ func (s *Session) connect() (*grpc.ClientConn, error) {
 		})),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: dialTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(session.MaxMessageBytes)),
+		grpc.WithWriteBufferSize(session.WriteBufferBytes),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithNoProxy(), // a proxy in the environment is for the load
 	)
