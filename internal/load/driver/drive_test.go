@@ -46,6 +46,7 @@ func (r *tapRecorder) count() int {
 // stageResult holds the results of a stage.
 type stageResult struct {
 	*result.Measure
+	causes   result.Causes
 	outcomes []recorder.Outcome
 	made     map[int]int // requests by connection or stream
 	elapsed  time.Duration
@@ -134,13 +135,15 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) s
 	stage.Stop()
 
 	sameMeasure(t, &seconds, r.Total())
+	causes := r.Causes()
+	checkCauses(t, r.Total().Errors, causes)
 	if first, last, ok := stage.Span(); r.Total().Requests > 0 && (!ok || first.Before(start) || last.Before(first)) {
 		t.Errorf("the stage spans %v to %v, it began %v", first, last, start)
 	}
 	// The goroutine of the stage's context ends a little after Stop.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
 	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
-	return stageResult{Measure: r.Total(), outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals()}
+	return stageResult{Measure: r.Total(), causes: causes, outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals()}
 }
 
 // descriptors returns the number of the process's open files.

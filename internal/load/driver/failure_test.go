@@ -63,6 +63,20 @@ var faults = map[string]struct {
 	"two lengths":                   {text(testserver.Stay, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!"), result.ErrorException, false},
 	"length and chunks":             {text(testserver.Stay, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), result.ErrorException, false},
 	"endless head":                  {text(testserver.Stay, "HTTP/1.1 200 OK\r\n"+strings.Repeat("X-More: and more\r\n", 4000)), result.ErrorException, false},
+	"lines that end with LF":        {text(testserver.Stay, "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), recorder.NoError, true},
+	"a folded header":               {text(testserver.Stay, "HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length:\r\n\t2\r\n\r\nok"), recorder.NoError, true},
+	"40 KiB of headers":             {text(testserver.Stay, "HTTP/1.1 200 OK\r\n"+strings.Repeat("X: "+strings.Repeat("x", 1019)+"\r\n", 40)+"Content-Length: 2\r\n\r\nok"), recorder.NoError, true},
+	"an empty line first":           {text(testserver.Stay, "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), recorder.NoError, true},
+	"no reason, other letters":      {text(testserver.Stay, "HTTP/1.1 200\r\ncONTENT-length:2\r\nx-!#$%&'*+.^_`|~:\r\n\r\nok"), recorder.NoError, true},
+	"Connection: Close":             {text(testserver.Close, "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 2\r\n\r\nok"), recorder.NoError, false},
+	"chunks with all there is":      {text(testserver.Stay, "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2;a=\"b\";c\r\nok\r\n0;d\r\nX-Sum: 1\r\n 2\r\n\r\n"), recorder.NoError, true},
+	"bare CR":                       {text(testserver.Stay, "HTTP/1.1 200 OK\r\nX: a\rb\r\nContent-Length: 0\r\n\r\n"), result.ErrorException, false},
+	"NUL":                           {text(testserver.Stay, "HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 0\r\n\r\n"), result.ErrorException, false},
+	"a space before the colon":      {text(testserver.Stay, "HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n"), result.ErrorException, false},
+	"no colon":                      {text(testserver.Stay, "HTTP/1.1 200 OK\r\nContent-Length 0\r\n\r\n"), result.ErrorException, false},
+	"LF after a chunk's size":       {text(testserver.Stay, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\nok\r\n0\r\n\r\n"), result.ErrorException, false},
+	"unknown coding":                {text(testserver.Stay, "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), result.ErrorException, false},
+	"a record of TLS":               {text(testserver.Stay, "\x15\x03\x03\x00\x02\x02\x28"), result.ErrorException, false},
 	"endless trailer":               {text(testserver.Stay, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"+strings.Repeat("X-More: and more\r\n", 4000)), result.ErrorException, false},
 	"endless chunk extension":       {text(testserver.Stay, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;"+strings.Repeat("x", 100_000)), result.ErrorException, false},
 }
@@ -87,6 +101,7 @@ func testErrorKinds(t *testing.T) {
 			if got.Errors != want {
 				t.Errorf("errors %v, want %v", got.Errors, want)
 			}
+			checkCause(t, "HTTP/1.1", name, got)
 			connections := int64(requests)
 			if test.kept {
 				connections = 1
@@ -253,6 +268,7 @@ func testRefusedConnectionsArePaced(t *testing.T) {
 	address := listener.Addr().String()
 	_ = listener.Close()
 	got := drive(t, plan(1, 6, "/"), address)
+	checkCause(t, "nobody", "", got)
 	if got.Errors[result.ErrorConnect] != 6 || got.Requests != 6 || got.Connections != 0 || got.BytesSent != 0 {
 		t.Errorf("counts %+v", got.Counts)
 	}

@@ -212,7 +212,11 @@ func (c *connection) roundTripHTTP2(r *request.Request, o *recorder.Outcome) (go
 	if c.failures = 0; st.Response.Fault != nil {
 		c.failures = c.shared.failed()
 		got = st.Response
-		got.Fault = c.stage.load.timeouts.Of(got.Fault, st.Received)
+		received := int64(0)
+		if st.FirstByte > 0 {
+			received = st.Received
+		}
+		got.Fault = c.stage.load.timeouts.Of(got.Fault, received)
 		return got, ready
 	}
 	o.Status = st.Response.Status

@@ -195,6 +195,7 @@ func TestHTTP2ErrorKinds(t *testing.T) {
 			if test.want != recorder.NoError {
 				want[test.want] = requests
 			}
+			checkCause(t, "HTTP/2", name, got)
 			if got.Errors != want || got.Requests != requests {
 				t.Errorf("%d requests, errors %v, want %v", got.Requests, got.Errors, want)
 			}
@@ -340,6 +341,7 @@ func TestHTTP2ConnectionRefused(t *testing.T) {
 	address := listener.Addr().String()
 	_ = listener.Close()
 	got := drive(t, streamed(2, 3, 12, "/"), address)
+	checkCause(t, "nobody", "", got)
 	if got.Errors[result.ErrorConnect] != 12 || got.Connections != 0 {
 		t.Errorf("counts %+v", got.Counts)
 	}

@@ -135,6 +135,7 @@ func testTLSErrorKinds(t *testing.T) {
 			if test.kept {
 				connections = 1
 			}
+			checkCause(t, "HTTP/1.1", name, got)
 			if got.Errors != want || got.Connections != connections {
 				t.Errorf("errors %v on %d connections, want %v on %d", got.Errors, got.Connections, want, connections)
 			}
@@ -200,6 +201,7 @@ func testHandshakes(t *testing.T) {
 			if got.Errors != want {
 				t.Errorf("errors %v, want %v", got.Errors, want)
 			}
+			checkCause(t, "handshake", name, got)
 			eventually(t, func() bool { return server.Open() == 0 }, "the connections to be closed")
 			server.Stop()
 			if seen := server.Seen(); got.Connections != seen.Connections {
@@ -302,6 +304,7 @@ func testServersWithoutTLS(t *testing.T) {
 				p.TimeoutMicroseconds = 100_000
 			}
 			got := driveTLS(t, p, server.address, tlstest.Files{})
+			checkCause(t, "no TLS", name, got)
 			if got.Errors[test.want] != 4 || got.Errors.Total() != 4 || got.Connections != 4 || got.BytesSent != 0 {
 				t.Errorf("counts %+v", got.Counts)
 			}

@@ -117,7 +117,7 @@ func (r *Reader) Release() {
 	default:
 		largeBuffers.Put((*[MaxHeadBytes]byte)(r.buffer))
 	}
-	r.buffer = nil
+	r.buffer, r.from, r.to = nil, 0, 0
 }
 
 // Preload hands over the beginning of the next response: its first bytes, and the number of bytes that followed and have been
