@@ -38,7 +38,7 @@ func TestRequestAs(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = io.WriteString(w, "none\n")
 		}))
-		r := request(address(server), "/x")
+		r := requestTo(address(server), "/x")
 		r.As = &test.as
 		result, err := Once(t.Context(), r)
 		server.Close()

@@ -25,6 +25,12 @@ func http2Server(t *testing.T, secure bool, protocols ...func(*http.Protocols)) 
 			http.NotFound(w, r)
 			return
 		}
+		if r.URL.Path == "/long" {
+			w.Header().Set("Content-Length", "5000000000")
+			_, _ = w.Write(make([]byte, 2<<20))
+			<-r.Context().Done() // which the end of the stream cancels
+			return
+		}
 		_, _ = fmt.Fprint(w, r.Host, r.UserAgent())
 	}))
 	server.Config.Protocols = &http.Protocols{}
@@ -58,8 +64,9 @@ func TestAskInHTTP2(t *testing.T) {
 	}{
 		"over TLS":          {true, two, "/", 100, ""},
 		"without":           {false, clear, "/", 1, ""},
+		"long":              {false, clear, "/long", 1, ""},
 		"missing":           {false, clear, "/missing", 1, "GET /missing: answered with 404 Not Found"},
-		"too many streams":  {true, two, "/", 101, "GET /: the server allows 100 streams on a connection: lower load.client.streams from 101"},
+		"too many streams":  {true, two, "/", 101, "GET /: HTTP/2: the server allows fewer streams than planned (100 allowed, 101 planned): lower load.client.streams"},
 		"HTTP/1.1":          {false, one, "/", 1, "GET /: the server doesn't speak HTTP/2 without TLS"},
 		"HTTP/1.1 over TLS": {true, one, "/", 1, "GET /: the server doesn't speak HTTP/2: it didn't select h2"},
 		"closed connection": {false, nil, "/", 1, "GET /: the connection was closed: the server doesn't speak HTTP/2"},
@@ -95,7 +102,11 @@ func TestAskInHTTP2(t *testing.T) {
 				t.Fatal(err)
 			}
 			got.TLS = nil
-			if diff := cmp.Diff(&session.ProbeResult{Software: "HTTP/2.0", HTTP: result.HTTP2, DocumentLength: int64(len("www.testx"))}, got); diff != "" {
+			length := int64(len("www.testx"))
+			if test.path == "/long" {
+				length = 5_000_000_000
+			}
+			if diff := cmp.Diff(&session.ProbeResult{Software: "HTTP/2.0", HTTP: result.HTTP2, DocumentLength: length}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -1,20 +1,23 @@
 // Package probe sends probes to a target before the load: whether it responds, and what the
-// response and the TLS handshake show. It measures nothing.
+// response and the TLS handshake show. It measures nothing. It writes requests and reads responses
+// with the packages of the load, so that both accept the same.
 package probe
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/assay-dev/assay/internal/load/driver/http2"
+	"github.com/assay-dev/assay/internal/load/driver/request"
+	"github.com/assay-dev/assay/internal/load/driver/response"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls"
@@ -27,13 +30,9 @@ const (
 	// The interval between two probes doubles from minInterval to maxInterval.
 	minInterval = 20 * time.Millisecond
 	maxInterval = 200 * time.Millisecond
-	// maxHeadBytes limits the head of a response.
-	maxHeadBytes = 64 << 10
 	// maxBodyBytes is the part of a body that is read to count it. The agent has little CPU time;
 	// the length of a longer body is its Content-Length.
 	maxBodyBytes = 1 << 20
-	// maxInterim limits the number of interim responses (1xx).
-	maxInterim = 10
 )
 
 // Request is the request that a probe sends.
@@ -130,7 +129,7 @@ func (q *attempt) send(ctx context.Context) (*session.ProbeResult, error) {
 	if q.Streams > 0 {
 		exchange = q.exchangeHTTP2
 	}
-	result, err := exchange(ctx, conn)
+	result, err := exchange(conn)
 	if err != nil {
 		return nil, err
 	}
@@ -138,43 +137,59 @@ func (q *attempt) send(ctx context.Context) (*session.ProbeResult, error) {
 	return result, nil
 }
 
-func (q *attempt) exchange(ctx context.Context, conn net.Conn) (*session.ProbeResult, error) {
-	request, err := q.httpRequest(ctx)
+// exchange makes the request in HTTP/1.1.
+func (q *attempt) exchange(conn net.Conn) (*session.ProbeResult, error) {
+	r, _, err := q.request()
 	if err != nil {
 		return nil, err
 	}
-	request.Close = true
+	remembered := &rememberingConn{Conn: conn}
 	// A server may send a response and close the connection before it has read the request: read
 	// the response even if the request can't be written.
-	unsent := request.Write(conn)
-
-	limited := &io.LimitedReader{R: conn, N: maxHeadBytes}
-	response, err := readHead(bufio.NewReader(limited), request)
-	switch {
-	case err != nil && limited.N == 0:
-		return nil, fmt.Errorf("the response's head is longer than %d bytes", maxHeadBytes)
-	case err != nil && errors.Is(err, io.EOF) && unsent != nil:
-		return nil, q.plain(unsent)
-	case err != nil:
-		return nil, q.plain(err)
+	_, unsent := conn.Write(r.Bytes)
+	if unsent == nil {
+		_, unsent = conn.Write(r.LongBody)
 	}
-	defer func() { _ = response.Body.Close() }()
-	limited.N = math.MaxInt64
-	return q.read(response)
+	reader := response.Reader{Fields: &response.Fields{}, Limit: maxBodyBytes}
+	reader.Attach(remembered, time.Now())
+	got := reader.Read(r.NoBody)
+	reader.Release()
+	if got.Fault != nil && unsent != nil && errors.Is(remembered.failed, io.EOF) {
+		return nil, q.plain(unsent)
+	}
+	return q.read(&got, reader.Fields, remembered.failed)
 }
 
-func (q *attempt) read(response *http.Response) (*session.ProbeResult, error) {
-	if q.As == nil && (response.StatusCode < 200 || response.StatusCode > 399) {
-		return nil, fmt.Errorf("answered with %s", response.Status)
+// read returns what a response shows. failed is the error with which the connection broke, if it did.
+func (q *attempt) read(got *response.Response, fields *response.Fields, failed error) (*session.ProbeResult, error) {
+	switch f := got.Fault; {
+	case f == nil:
+	case f.Is(result.ErrorTimeout):
+		return nil, fmt.Errorf("no response within %s", q.Timeout)
+	case f.Is(result.ErrorException), failed == nil:
+		return nil, errors.New(f.Text())
+	default:
+		return nil, q.plain(failed)
 	}
-	length, err := io.Copy(io.Discard, io.LimitReader(response.Body, maxBodyBytes))
-	if err != nil {
-		return nil, q.plain(err)
+	if q.As == nil && (got.Status < 200 || got.Status > 399) {
+		return nil, fmt.Errorf("answered with %s", strings.TrimSpace(fmt.Sprintf("%d %s", got.Status, http.StatusText(got.Status))))
 	}
-	if length == maxBodyBytes {
-		length = response.ContentLength
+	return &session.ProbeResult{Software: fields.Server, DocumentLength: got.Body}, nil
+}
+
+// rememberingConn is a connection that remembers the error of the last read.
+type rememberingConn struct {
+	net.Conn
+	failed error
+}
+
+// Read implements net.Conn.
+func (c *rememberingConn) Read(b []byte) (n int, err error) {
+	n, err = c.Conn.Read(b)
+	if n == 0 {
+		c.failed = err
 	}
-	return &session.ProbeResult{Software: response.Header.Get("Server"), DocumentLength: length}, nil
+	return n, err
 }
 
 func (q *Request) method() string {
@@ -184,37 +199,24 @@ func (q *Request) method() string {
 	return q.As.Method
 }
 
-func (q *Request) httpRequest(ctx context.Context) (*http.Request, error) {
-	var body io.Reader
-	if q.As != nil && len(q.As.Body) > 0 {
-		body = bytes.NewReader(q.As.Body)
-	}
-	scheme := "http"
-	if q.TLS != nil {
-		scheme = "https"
-	}
-	request, err := http.NewRequestWithContext(ctx, q.method(), scheme+"://"+q.Address+q.Path, body)
-	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", err)
-	}
-	request.Host = session.HostHeader(q.Host, q.Address, q.TLS != nil)
-	request.Header.Set("User-Agent", q.UserAgent)
-	request.Header.Set("Accept", "*/*")
+// request returns the request as the load would make it, and its header fields for HTTP/2.
+func (q *Request) request() (*request.Request, *http2.Table, error) {
+	var planned session.PlannedRequest
 	if q.As != nil {
-		for _, h := range q.As.Headers {
-			request.Header.Set(h.Name, h.Value)
-		}
+		planned = *q.As
 	}
-	return request, nil
-}
-
-// readHead reads the head of a response. It skips interim responses.
-func readHead(reader *bufio.Reader, request *http.Request) (*http.Response, error) {
-	for range maxInterim {
-		response, err := http.ReadResponse(reader, request)
-		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
-			return response, err
-		}
+	planned.Path, planned.Weight, planned.Host = q.Path, 1, session.HostHeader(q.Host, q.Address, q.TLS != nil)
+	if !slices.ContainsFunc(planned.Headers, func(h session.Header) bool { return strings.EqualFold(h.Name, "User-Agent") }) {
+		planned.Headers = append(slices.Clone(planned.Headers), session.Header{Name: "User-Agent", Value: q.UserAgent})
 	}
-	return nil, errors.New("too many interim responses (1xx)")
+	table, index := (*http2.Table)(nil), (func(*request.Request, bool))(nil)
+	if q.Streams > 0 {
+		table = http2.NewTable(map[bool]string{false: "http", true: "https"}[q.TLS != nil])
+		index = table.Add
+	}
+	set, err := request.NewSet(&session.Plan{Requests: []session.PlannedRequest{planned}}, q.Address, nil, index)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the request: %w", err)
+	}
+	return set.Requests[0], table, nil
 }

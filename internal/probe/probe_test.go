@@ -20,8 +20,8 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 )
 
-// request returns a request to a server at an address.
-func request(address, path string) *Request {
+// requestTo returns a request to a server at an address.
+func requestTo(address, path string) *Request {
 	return &Request{Address: address, Path: path, UserAgent: "assay-test", Timeout: 10 * time.Second}
 }
 
@@ -108,26 +108,33 @@ func TestOnce(t *testing.T) {
 		length  int64
 		err     string
 	}{
-		"a document":                   {*request(at, "/echo?a=b"), int64(len(at + " assay-test GET ")), ""},
+		"a document":                   {*requestTo(at, "/echo?a=b"), int64(len(at + " assay-test GET ")), ""},
 		"another host":                 {Request{Address: at, Path: "/echo?a=b", Host: "www.test", UserAgent: "x", Timeout: time.Minute}, int64(len("www.test x GET ")), ""},
-		"no document":                  {*request(at, "/"), 0, ""},
-		"a redirect":                   {*request(at, "/redirect"), int64(len("<a href=\"/elsewhere\">Found</a>.\n\n")), ""},
-		"interim responses":            {*request(at, "/hints"), 4, ""},
-		"long":                         {*request(at, "/long"), 5_000_000_000, ""},
-		"long, without Content-Length": {*request(at, "/endless"), -1, ""},
-		"until the end":                {*request(raw(t, closing("HTTP/1.1 200 OK\r\nServer: test/1\r\n\r\nall")), "/"), 3, ""},
-		"missing":                      {*request(at, "/missing"), 0, "GET /missing: answered with 404 Not Found"},
-		"broken":                       {*request(at, "/broken"), 0, "GET /broken: the connection was closed before the response was complete"},
-		"half a document":              {*request(raw(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the response was complete"},
-		"no server":                    {*request(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
-		"no such name":                 {*request("no-such-name.invalid:80", "/"), 0, "GET /: resolve no-such-name.invalid: "},
+		"no document":                  {*requestTo(at, "/"), 0, ""},
+		"a redirect":                   {*requestTo(at, "/redirect"), int64(len("<a href=\"/elsewhere\">Found</a>.\n\n")), ""},
+		"interim responses":            {*requestTo(at, "/hints"), 4, ""},
+		"long":                         {*requestTo(at, "/long"), 5_000_000_000, ""},
+		"long, without Content-Length": {*requestTo(at, "/endless"), -1, ""},
+		"until the end":                {*requestTo(raw(t, closing("HTTP/1.1 200 OK\r\nServer: test/1\r\n\r\nall")), "/"), 3, ""},
+		"missing":                      {*requestTo(at, "/missing"), 0, "GET /missing: answered with 404 Not Found"},
+		"broken":                       {*requestTo(at, "/broken"), 0, "GET /broken: the connection was closed before the response was complete"},
+		"half a document":              {*requestTo(raw(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the response was complete"},
+		"no server":                    {*requestTo(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
+		"no such name":                 {*requestTo("no-such-name.invalid:80", "/"), 0, "GET /: resolve no-such-name.invalid: "},
 		"no response":                  {Request{Address: raw(t, saying("")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
 		"no response in the head":      {Request{Address: raw(t, saying("HTTP/1.1 200")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
 		"no response in the body":      {Request{Address: raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
-		"a head without end":           {*request(raw(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: the response's head is longer than 65536 bytes"},
-		"interim without end":          {*request(raw(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 100))), "/"), 0, "GET /: too many interim responses (1xx)"},
-		"no HTTP":                      {*request(raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: malformed HTTP response "SSH-2.0-OpenSSH_9.2"`},
-		"TLS":                          {*request(raw(t, saying("\x15\x03\x01\x00\x02\x02\x46\r\n")), "/"), 0, "GET /: the server speaks TLS, but the request was sent without TLS"},
+		"a head without end":           {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: header section longer than 64 KiB"},
+		"interim without end":          {*requestTo(raw(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 101))), "/"), 0, "GET /: more than 100 interim responses (1xx)"},
+		"no HTTP":                      {*requestTo(raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: not HTTP: it begins with "SSH-2.0-OpenSSH_9.2`},
+		"lines that end with LF":       {*requestTo(raw(t, saying("HTTP/1.1 200 OK\nServer: test/1\nContent-Length: 2\n\nok")), "/"), 2, ""},
+		"folded lines":                 {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nServer:\r\n test/1\r\nContent-Length: 2\r\n\r\nok")), "/"), 2, ""},
+		"40 KiB of headers":            {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nServer: test/1\r\n"+strings.Repeat("X: "+strings.Repeat("x", 1019)+"\r\n", 40)+"Content-Length: 2\r\n\r\nok")), "/"), 2, ""},
+		"two lengths":                  {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok")), "/"), 0, "GET /: different Content-Lengths: 2 and 3"},
+		"length and chunks":            {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")), "/"), 0, "GET /: Content-Length together with Transfer-Encoding"},
+		"a bare CR":                    {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n")), "/"), 0, `GET /: bare CR in header: in "A"`},
+		"an invalid chunk":             {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5x\r\n")), "/"), 0, `GET /: invalid size of a chunk: "5x"`},
+		"TLS":                          {*requestTo(raw(t, saying("\x15\x03\x01\x00\x02\x02\x46\r\n")), "/"), 0, "GET /: not HTTP: the server speaks TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Once(t.Context(), &test.request)
@@ -163,7 +170,7 @@ func TestUntil(t *testing.T) {
 	}))
 	defer server.Close()
 	var failures []string
-	got, err := Until(t.Context(), request(address(server), "/"), func(reason string) { failures = append(failures, reason) })
+	got, err := Until(t.Context(), requestTo(address(server), "/"), func(reason string) { failures = append(failures, reason) })
 	if err != nil || got.DocumentLength != 0 {
 		t.Errorf("%+v, error %v", got, err)
 	}
@@ -191,7 +198,7 @@ func TestUntilContextIsDone(t *testing.T) {
 			told := make(chan struct{}, 1)
 			ended := make(chan error, 1)
 			go func() {
-				_, err := Until(ctx, request(at, "/"), func(string) { told <- struct{}{} })
+				_, err := Until(ctx, requestTo(at, "/"), func(string) { told <- struct{}{} })
 				ended <- err
 			}()
 			select {

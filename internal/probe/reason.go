@@ -30,8 +30,6 @@ func (q *attempt) plain(err error) error {
 		return fmt.Errorf("no response within %s", q.Timeout)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the connection was closed before the response was complete")
-	case strings.HasPrefix(err.Error(), `malformed HTTP response "\x15\x03`) && q.TLS == nil:
-		return errors.New("the server speaks TLS, but the request was sent without TLS")
 	case targettls.Alert(err) != "":
 		return q.alertError(targettls.Alert(err)) // in TLS 1.3 it follows the client's part of the handshake
 	case errors.As(err, &operation):

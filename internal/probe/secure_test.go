@@ -47,7 +47,7 @@ func onceTLS(t *testing.T, at string, settings session.TLS, files tlstest.Files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := request(at, "/")
+	q := requestTo(at, "/")
 	q.TLS = config
 	q.Timeout = 5 * time.Second
 	return Once(t.Context(), q)
@@ -201,7 +201,7 @@ func TestHandshakeErrors(t *testing.T) {
 }
 
 func TestStalledHandshake(t *testing.T) {
-	q := request(raw(t, saying("\x16")), "/")
+	q := requestTo(raw(t, saying("\x16")), "/")
 	q.TLS, q.Timeout = &tls.Config{ServerName: tlstest.Name, MinVersion: tls.VersionTLS12}, 50*time.Millisecond
 	if got, err := Once(t.Context(), q); err == nil || err.Error() != "GET /: no TLS handshake within 50ms" {
 		t.Errorf("%+v, error %v", got, err)

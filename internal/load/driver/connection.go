@@ -268,7 +268,7 @@ func (c *connection) close(r *request.Request, response *response.Response, o *r
 	}
 	o.Received += int64(n)
 	if n > 0 && o.Error == recorder.NoError {
-		response.Excess.Set(o, r)
+		setFault(o, r, response.Excess)
 	}
 	c.serverKeepsOpen = err != nil && fault.Broken(err).Is(result.ErrorTimeout)
 	c.abandon()

@@ -27,7 +27,7 @@ func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Dura
 		if c.repeated != nil {
 			r, ready, c.repeated = c.repeated, c.begin, nil
 		}
-		if got.Fault.Set(o, r); got.Fault != nil {
+		if setFault(o, r, got.Fault); got.Fault != nil {
 			return c.stage.now()
 		}
 		end := c.lastByte()
@@ -36,7 +36,7 @@ func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Dura
 		answered := fault.Response{
 			Status: got.Status, Took: end - c.begin, Succeeded: r.Succeeds(got.Status), Length: got.Body, Wanted: r.Length, FollowUp: next != nil, Stuck: !ok,
 		}
-		answered.Of(c.stage.load.timeout(), c.stage.load.timeouts).Set(o, r)
+		setFault(o, r, answered.Of(c.stage.load.timeout(), c.stage.load.timeouts))
 		if c.shared == nil {
 			c.closeUnlessKept(r, &got, o)
 		}
@@ -44,6 +44,14 @@ func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Dura
 			return end
 		}
 		r = next
+	}
+}
+
+// setFault makes an outcome that of a request that failed with f, or succeeded if f is nil.
+func setFault(o *recorder.Outcome, r *request.Request, f *fault.Fault) {
+	o.Error = recorder.NoError
+	if f != nil {
+		o.Error, o.Cause, o.Detail, o.Request = f.Kind, f.Cause, f.Detail, r
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/assay-dev/assay/internal/load/recorder"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/targettls"
@@ -41,12 +40,12 @@ func (f *Fault) As(kind result.ErrorKind) *Fault { return &Fault{kind, f.Cause, 
 // Is reports whether the fault is of a kind.
 func (f *Fault) Is(kind result.ErrorKind) bool { return f != nil && f.Kind == kind }
 
-// Set makes an outcome that of a request that failed with the fault, if there is one.
-func (f *Fault) Set(o *recorder.Outcome, request fmt.Stringer) {
-	o.Error = recorder.NoError
-	if f != nil {
-		o.Error, o.Cause, o.Detail, o.Request = f.Kind, f.Cause, f.Detail, request
+// Text returns the cause with the detail.
+func (f *Fault) Text() string {
+	if f.Detail == "" {
+		return f.Cause
 	}
+	return f.Cause + ": " + f.Detail
 }
 
 // Closed is the fault of a connection that the server closed before the response was complete.

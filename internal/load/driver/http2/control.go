@@ -40,7 +40,7 @@ func (h *Connection) handleSettings(next frame, payload []byte) errorCode {
 		case settingMaxStreams:
 			if int64(value) < int64(h.Streams) {
 				// Fewer concurrent streams would be another load than the plan's.
-				h.fail(errFewStreams.With("%d allowed, %d planned", value, h.Streams))
+				h.fail(FewStreams.With("%d allowed, %d planned", value, h.Streams))
 				return codeNoError
 			}
 		case settingInitialWindow:

@@ -23,10 +23,14 @@ var (
 	errBody            = malformed("body of a response that has none")
 	errNoHead          = malformed("stream ended before the header section")
 	errWindow          = malformed("WINDOW_UPDATE of 0 or beyond the limit")
-	errFewStreams      = malformed("the server allows fewer streams than planned")
-	errOther           = malformed("the server speaks HTTP/1")
 
 	errTimeout = fault.New(result.ErrorTimeout, "timeout")
+)
+
+// The faults of servers that can't serve the load.
+var (
+	FewStreams = malformed("the server allows fewer streams than planned")
+	OtherHTTP  = malformed("the server speaks HTTP/1")
 )
 
 func malformed(cause string) *fault.Fault {
@@ -39,7 +43,7 @@ func (f *frameReader) refusal(code errorCode) *fault.Fault {
 	switch {
 	case f.hasSettings:
 	case bytes.HasPrefix(text, []byte("HTTP/1.")):
-		return errOther
+		return OtherHTTP
 	default:
 		return malformed("the server speaks another protocol").With("it begins with %.24q", text)
 	}

@@ -238,6 +238,10 @@ func (h *Connection) handleData() bool {
 		if failed := st.handleBody(int64(body)); failed != nil {
 			h.cancel(st, codeProtocolError, failed)
 			f.stream = nil
+		} else if st.Limit > 0 && st.Response.Body >= st.Limit {
+			st.Response.Body = st.length
+			h.cancel(st, codeCancel, nil)
+			f.stream = nil
 		} else if complete && f.endData {
 			h.complete(st)
 		}

@@ -27,6 +27,9 @@ type Stream struct {
 	// the stage's start.
 	began, Written, FirstByte, LastByte time.Duration
 	Sent, Received                      int64
+	// Limit is the number of bytes of a body from which on it is read no further: then its length is that of its Content-Length, or
+	// -1. It is 0 for none.
+	Limit int64
 
 	// hasHead reports whether the final response's header section has arrived. length is its
 	// Content-Length, or -1 if it has none. interim counts interim responses.
@@ -46,7 +49,7 @@ func NewStream() *Stream { return &Stream{wake: make(chan struct{}, 1)} }
 // begin resets the stream for another request, which isn't sent yet.
 func (st *Stream) begin(r *request.Request, begin time.Duration, n *response.Fields) {
 	*st = Stream{
-		request: r, wake: st.wake, began: begin, length: -1, fields: n, receiveWindow: receiveWindow,
+		request: r, wake: st.wake, Limit: st.Limit, began: begin, length: -1, fields: n, receiveWindow: receiveWindow,
 	}
 	if n != nil {
 		n.Reset()

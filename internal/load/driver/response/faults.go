@@ -30,6 +30,7 @@ var (
 	errBareLF        = malformed("bare LF in a chunked body")
 	errAfterChunk    = malformed("no CR LF after a chunk")
 
+	errLimit   = malformed("too many bytes of interim responses")
 	errExcess  = malformed("bytes after the response")
 	errShorter = fault.New(result.ErrorLength, "fewer bytes than Content-Length")
 

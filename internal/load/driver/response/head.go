@@ -26,9 +26,9 @@ type head struct {
 	version10 bool
 }
 
-// Fields holds the fields of a response that affect later requests.
+// Fields holds the fields of a response that affect later requests, and the first Server field.
 type Fields struct {
-	Location string
+	Location, Server string
 	// Cookies and challenges are the Set-Cookie and WWW-Authenticate fields.
 	Cookies, Challenges []string
 }
@@ -43,6 +43,10 @@ func (n *Fields) Keep(name, value []byte) {
 	switch {
 	case equalFold(name, "location"):
 		n.Location = string(value)
+	case equalFold(name, "server"):
+		if n.Server == "" {
+			n.Server = string(value)
+		}
 	case equalFold(name, "set-cookie"):
 		n.Cookies = append(n.Cookies, string(value))
 	case equalFold(name, "www-authenticate"):

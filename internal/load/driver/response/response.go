@@ -69,6 +69,9 @@ type Reader struct {
 	known     head
 	knownText []byte
 
+	// Limit is the number of bytes from which on a response is read no further: then its length is that of its Content-Length, or -1. It
+	// is 0 for none.
+	Limit int64
 	// Fields holds fields of the current response. It is nil if they aren't needed.
 	Fields *Fields
 	// The fields below belong to the current response: the number of bytes read, and the
@@ -189,6 +192,10 @@ func (r *Reader) readBody(resp *Response, h head, noBody bool) {
 		resp.Persistent = false
 		resp.Body, resp.Fault = r.readToEnd()
 	}
+	if resp.Fault == errLimit {
+		resp.Status, resp.Body, resp.Persistent, resp.Fault = h.status, h.length, false, nil
+		return
+	}
 	if resp.Fault != nil {
 		return
 	}
@@ -304,6 +311,9 @@ func (r *Reader) fill() *fault.Fault {
 			r.to = copy(r.buffer, r.buffer[r.from:r.to])
 			r.from = 0
 		}
+	}
+	if r.Limit > 0 && r.Received >= r.Limit {
+		return errLimit
 	}
 	space := r.buffer[r.to:]
 	if r.long && r.Received == 0 && r.discards != nil {
