@@ -1,0 +1,56 @@
+// A load of Assay as a k6 script. To run it:
+//   GODEBUG=http2client=0 k6 run --no-usage-report -e AUTHORIZATION=… -e CLIENT_CERTIFICATE=client.pem -e CLIENT_KEY=client.key FILE
+import http from 'k6/http';
+import { sleep } from 'k6';
+
+const base = __ENV.BASE_URL || "http://127.0.0.1:8080";
+const stage = __ENV.STAGE || 'measurement';
+
+const scenarios = {
+  measurement: {"executor":"shared-iterations","vus":4,"iterations":100,"maxDuration":"720h0m0s","gracefulStop":"31s"},
+};
+
+export const options = Object.assign({"userAgent":"assay-load","insecureSkipTLSVerify":true,"tlsVersion":{"min":"tls1.1","max":"tls1.2"},"tlsCipherSuites":["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256","TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305"],"systemTags":["check","error","error_code","expected_response","method","name","proto","scenario","status","vu"]}, { scenarios: { [stage]: scenarios[stage] } });
+if (__ENV.CLIENT_CERTIFICATE) {
+  options.tlsAuth = [{ cert: open(__ENV.CLIENT_CERTIFICATE), key: open(__ENV.CLIENT_KEY || __ENV.CLIENT_CERTIFICATE) }];
+}
+
+const requests = [
+  {"method":"GET","path":"/a.html","headers":{"Accept":"*/*"}},
+];
+
+// Redirects aren't followed. Statuses from 200 to 399 are a success unless a request has others.
+function paramsOf(r, index) {
+  const params = {
+    headers: Object.assign({ Authorization: __ENV.AUTHORIZATION }, r.headers),
+    timeout: "30s",
+    redirects: 0,
+    responseType: r.length === undefined ? 'none' : 'binary',
+    tags: { name: r.method + ' ' + r.path, request: String(index) },
+  };
+  if (r.statuses) {
+    params.responseCallback = http.expectedStatuses(...r.statuses);
+  }
+  if (r.length !== undefined) {
+    params.tags.length = String(r.length);
+  }
+  return params;
+}
+const params = requests.map(paramsOf);
+const bodies = requests.map((r) => r.body || null);
+
+let failures = 0;
+
+export default function () {
+  const index = 0;
+  const r = requests[index];
+  const response = http.request(r.method, base + r.path, bodies[index], params[index]);
+  // A server that refuses connections gets no flood of them: codes of k6 for failures to open a connection.
+  const code = response.error_code;
+  if ((code >= 1100 && code < 1200) || (code >= 1210 && code < 1214) || (code >= 1300 && code < 1400)) {
+    failures += 1;
+    sleep(Math.min(0.01 * 2 ** (failures - 1), 0.1));
+  } else {
+    failures = 0;
+  }
+}
