@@ -17,9 +17,14 @@ const (
 const (
 	ToolAB    = "AB"
 	ToolSiege = "Siege"
+	ToolK6    = "K6"
 )
 
-// Tool holds what a load generator other than Assay's own printed about a client's times. They are
+// Prints reports whether a load generator's metrics are only those that it prints. It is false for an empty name, which is that
+// of Assay's own, and for K6, whose requests are measured one by one.
+func Prints(tool string) bool { return tool != "" && tool != ToolK6 }
+
+// Tool names a load generator other than Assay's own, and holds what it printed about a client's times, unless it is K6. They are
 // those of the total time of a request in microseconds, to within what the tool prints, and Unknown if
 // it doesn't print them.
 type Tool struct {

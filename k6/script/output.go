@@ -71,6 +71,7 @@ type load struct {
 	first    usage.Sample
 	used     result.ClientUsage
 	node     *result.NodeUsage
+	planned  *planned      // of a declared load; nil for a script
 	done     chan struct{} // closed when k6 has delivered all samples
 	sampled  chan struct{} // closed when the last second was reported
 }
@@ -106,7 +107,10 @@ func (c *collector) handleOrders() {
 		c.mu.Lock()
 		if o.Begin != 0 {
 			c.interval, c.merged = time.Duration(o.Interval), o.Merged
-			c.begin(fromWall(o.Begin))
+			c.begin(fromWall(o.Begin), o.Load)
+		}
+		if o.Last != 0 && c.load != nil {
+			c.load.sampler.EndLevels(int64(fromWall(o.Last).Sub(c.load.from).Round(time.Second) / time.Second))
 		}
 		if o.End != 0 && c.load != nil {
 			c.load.to = fromWall(o.End)
@@ -126,7 +130,7 @@ func fromWall(nanoseconds int64) time.Time {
 }
 
 // begin starts recording. What ends at or after the given time is part of the load.
-func (c *collector) begin(at time.Time) {
+func (c *collector) begin(at time.Time, declared *plannedLoad) {
 	l := &load{recorder: recorder.New(1), from: at, last: at, first: usage.Read(), done: make(chan struct{}), sampled: make(chan struct{})}
 	l.sampler = recorder.NewSampler(l.recorder, at, func(second *result.ClientSecond) {
 		if !l.includes(second.Second) && second.Counts == (result.Counts{}) {
@@ -137,6 +141,10 @@ func (c *collector) begin(at time.Time) {
 		kept.Latencies[result.Total] = second.Latencies[result.Total]
 		c.reports.report(report{Second: &kept})
 	})
+	if declared != nil {
+		l.planned = newPlanned(declared)
+		l.sampler.Levels(declared.Profile)
+	}
 	c.load, c.lastCheck, c.lastLive = l, at, at
 	go func() {
 		l.sampler.Run(l.done)
@@ -168,6 +176,9 @@ func (c *collector) Stop() error {
 // totals returns the metrics of the load, which must have ended.
 func (c *collector) totals() *result.Totals {
 	l := c.load
+	if l.planned != nil {
+		return l.planned.totals(l)
+	}
 	script := &result.ScriptTotals{
 		Omitted: c.metrics.dropped, Thresholds: c.metrics.thresholds, ChecksOmitted: c.metrics.unchecked,
 		TrendStatistics: c.statistics, TimeUnit: c.timeUnit,
@@ -192,13 +203,17 @@ func (c *collector) AddMetricSamples(containers []metrics.SampleContainer) {
 		if trail, ok := container.(*httpext.Trail); ok && c.within(trail.EndTime) {
 			outcome := outcomeOf(trail)
 			outcome.Ended = trail.EndTime.Sub(c.load.from)
-			c.load.recorder.Record(0, &outcome)
 			c.load.extend(trail.EndTime)
+			if c.load.planned == nil || !c.load.planned.hold(trail, &outcome) {
+				c.load.recorder.Record(0, &outcome)
+			}
 		}
 		samples := container.GetSamples()
 		for i := range samples {
 			c.count(&samples[i])
-			c.metrics.add(&samples[i])
+			if c.load == nil || c.load.planned == nil {
+				c.metrics.add(&samples[i])
+			}
 		}
 	}
 	c.checkThresholds()
@@ -242,7 +257,13 @@ func (c *collector) count(s *metrics.Sample) {
 	case metrics.DroppedIterationsName:
 		c.load.recorder.Drop(at, int64(s.Value))
 	case metrics.IterationsName:
-		c.load.extend(s.Time)
+		if c.load.planned == nil { // an iteration of a declared load ends with its think time
+			c.load.extend(s.Time)
+		}
+	case metrics.ChecksName:
+		if c.load.planned != nil {
+			c.load.planned.check(c.load, s)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -21,6 +22,18 @@ type order struct {
 	// evaluation of thresholds with abortOnFail. Both belong to Begin.
 	Interval int64 `json:"interval,omitempty"`
 	Merged   bool  `json:"merged,omitempty"`
+	// Load belongs to Begin: it describes a declared load, and is nil for a script. Last is the time, as Begin, at which that
+	// load is ended early.
+	Load *plannedLoad `json:"load,omitempty"`
+	Last int64        `json:"last,omitempty"`
+}
+
+// plannedLoad is what the output has to know of a declared load.
+type plannedLoad struct {
+	// Profile has the levels of the load.
+	Profile profile.Profile `json:"profile,omitempty"`
+	// HTTP2 makes responses by another protocol errors.
+	HTTP2 bool `json:"http2,omitempty"`
 }
 
 // report is a message from the output in k6's process to the client. One of the fields is set.

@@ -236,27 +236,41 @@ func stageOf(name string, p *session.Plan, a session.Amount) stage {
 	return s
 }
 
+// Arrivals is what a stage of an open load has to do.
+type Arrivals struct {
+	// Requests is the number of the client's requests.
+	Requests int64
+	// Length is the time in which they are to start.
+	Length time.Duration
+	// all is the number of requests of all clients up to the client's last one.
+	all int64
+}
+
+// Due returns what a stage of an open load has to do.
+func Due(p *session.Plan, a session.Amount) Arrivals {
+	share, shares := int64(p.Arrivals.Share), int64(p.Arrivals.Shares)
+	if a.Requests > 0 {
+		all := share + (a.Requests-1)*shares + 1
+		return Arrivals{Requests: a.Requests, Length: a.Profile.When(float64(all)), all: all}
+	}
+	all := int64(math.Ceil(round(a.Profile.Area(a.Duration()))))
+	return Arrivals{Requests: max(0, (all-share+shares-1)/shares), Length: a.Duration(), all: all}
+}
+
 // arrive makes the stage one of open load. The rate is that of all clients: each of them runs an execution segment, so
 // that the virtual users are those of all clients, too.
 func (s *stage) arrive(p *session.Plan, a session.Amount) {
-	ended := a.Duration()
-	due := int64(math.Ceil(round(a.Profile.Area(ended)))) // requests of all clients
-	share, shares := int64(p.Arrivals.Share), int64(p.Arrivals.Shares)
-	s.Requests = max(0, (due-share+shares-1)/shares)
-	if a.Requests > 0 {
-		s.Requests = a.Requests
-		due = share + (a.Requests-1)*shares + 1
-		ended = a.Profile.When(float64(due))
-	}
-	s.Scenario.PreAllocatedVUs, s.Scenario.TimeUnit = p.Connections*int(shares), "1s"
+	due := Due(p, a)
+	s.Requests = due.Requests
+	s.Scenario.PreAllocatedVUs, s.Scenario.TimeUnit = p.Connections*p.Arrivals.Shares, "1s"
 	if constant(a.Profile) {
 		s.Scenario.Executor, s.Scenario.Rate = "constant-arrival-rate", a.Profile.Final()
-		s.Scenario.Duration = upToMillisecond(ended).String()
+		s.Scenario.Duration = upToMillisecond(due.Length).String()
 		return
 	}
 	// k6 starts the first request of a ramp where the native driver would start the second one.
 	s.Scenario.Executor = "ramping-arrival-rate"
-	s.Scenario.StartRate, s.Scenario.Stages = ramps(a.Profile, ended, a.Profile.When(float64(due+1))-ended)
+	s.Scenario.StartRate, s.Scenario.Stages = ramps(a.Profile, due.Length, a.Profile.When(float64(due.all+1))-due.Length)
 }
 
 // round removes what the inexact numbers of an integral leave behind.

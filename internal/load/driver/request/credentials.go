@@ -38,9 +38,9 @@ func ReadCredentials(scheme, directory string) (*Credentials, error) {
 	return c, nil
 }
 
-// authorization returns the value of the Authorization header. It is empty if the scheme
+// Authorization returns the value of the Authorization header. It is empty if the scheme
 // has no value that stays the same for all requests.
-func (c *Credentials) authorization(scheme string) string {
+func (c *Credentials) Authorization(scheme string) string {
 	switch scheme {
 	case session.AuthenticationBasic:
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Username+":"+c.Password))

@@ -37,7 +37,7 @@ func NewSet(plan *session.Plan, target string, credentials *Credentials, index f
 		common: commonHeaders{keepAlive: plan.KeepAlive}, index: index,
 	}
 	if credentials != nil {
-		s.common.authorization = credentials.authorization(plan.Authentication)
+		s.common.authorization = credentials.Authorization(plan.Authentication)
 		if plan.Authentication == session.AuthenticationDigest {
 			s.credentials = credentials
 		}
