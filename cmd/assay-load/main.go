@@ -38,7 +38,7 @@ pods of a BenchmarkRun.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           version,
 	}
-	root.AddCommand(clientCommand(), copyCommand(), runCommand(), abCommand(), k6Command())
+	root.AddCommand(clientCommand(), copyCommand(), runCommand(), exportCommand(), abCommand(), k6Command())
 	return root
 }
 

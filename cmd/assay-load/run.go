@@ -1,20 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/assay-dev/assay/internal/load/command"
-	"github.com/assay-dev/assay/internal/load/planfile"
-	"github.com/assay-dev/assay/internal/load/standalone"
 )
 
 func runCommand() *cobra.Command {
@@ -85,57 +76,12 @@ Exit codes:
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if command.IsScript(args[0]) {
+			if command.IsScript(args[0]) || options.Engine == command.EngineK6 {
 				return command.HandOver()
 			}
-			return runPlan(c.Context(), args[0], options)
+			return options.RunPlan(c.Context(), args[0], version, nil)
 		},
 	}
 	options.AddFlags(run)
 	return run
-}
-
-func runPlan(ctx context.Context, path string, options command.RunOptions) error {
-	job, err := readPlan(path)
-	if path == "-" {
-		path = stdinName
-	}
-	if err != nil {
-		return &command.Error{Code: command.ExitUsage, Err: fmt.Errorf("%s: %w", path, err)}
-	}
-	if err := options.CheckLevels(path, job.Stages != nil); err != nil { // before there is a load whose result would be lost
-		return &command.Error{Code: command.ExitUsage, Err: err}
-	}
-	job.Version = version
-	defer job.Clean()
-	if err := job.Prepare(ctx); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	bar := standalone.NewBar(io.Discard)
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		bar = standalone.NewBar(os.Stderr)
-	}
-	return standalone.Drive(job, bar, nil, func(o standalone.Outcome) int {
-		bar.Clear()
-		return command.Finish(o, options.Format)
-	})
-}
-
-// stdinName is the name of a plan from the standard input.
-const stdinName = "standard input"
-
-func readPlan(path string) (*standalone.Job, error) {
-	if path == "-" {
-		data, err := io.ReadAll(os.Stdin)
-		if err != nil {
-			return nil, err
-		}
-		return planfile.Read(data, stdinName, "")
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	base := filepath.Base(path)
-	return planfile.Read(data, strings.TrimSuffix(base, filepath.Ext(base)), filepath.Dir(path))
 }

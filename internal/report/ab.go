@@ -52,7 +52,7 @@ func mergedBlock(r *result.Result) block {
 		requestsPerSecond: r.RequestsPerSecond(),
 		latencies:         r.Merged.Latencies.Summarize(),
 	}
-	if total := r.TotalSummary(); r.Run.Tool != "" && total.Count > 0 {
+	if total := r.TotalSummary(); result.Prints(r.Run.Tool) && total.Count > 0 {
 		b.latencies[result.Total] = &total
 	}
 	return b
@@ -121,7 +121,7 @@ func abLines(r *result.Result, b block) doc.Preformatted {
 		line("Unanswered requests:", "%d when the load was stopped, the oldest for %.3f seconds", c.Unanswered, float64(c.OldestUnanswered)/1e6)
 	}
 	line("Total transferred:", "%d bytes", c.BytesReceived)
-	if r.Script == nil { // k6 counts whole responses alone
+	if r.Script == nil && r.Run.Tool != result.ToolK6 { // k6 counts whole responses alone
 		line("HTML transferred:", "%d bytes", c.BodyBytes)
 	}
 	busy := int64(0)
@@ -134,7 +134,7 @@ func abLines(r *result.Result, b block) doc.Preformatted {
 	}
 	switch {
 	case c.Succeeded() == 0:
-	case r.Run.Tool != "":
+	case result.Prints(r.Run.Tool):
 		writeToolTimes(w, b)
 	default:
 		writeConnectionTimes(w, b)

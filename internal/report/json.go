@@ -63,7 +63,7 @@ func writeJSON(w io.Writer, r *result.Result) error {
 // mergedSummaries returns the metrics of all clients where there are no histograms of them.
 func mergedSummaries(r *result.Result) result.Summaries {
 	var summaries result.Summaries
-	if total := r.TotalSummary(); r.Run.Tool != "" && total.Count > 0 {
+	if total := r.TotalSummary(); result.Prints(r.Run.Tool) && total.Count > 0 {
 		summaries[result.Total] = &total
 	}
 	return summaries

@@ -67,6 +67,13 @@ func meaning(run *result.Run) doc.Paragraph {
 
 // latencyMeaning returns what a latency is under the load.
 func latencyMeaning(run *result.Run) string {
+	if run.Tool == result.ToolK6 {
+		waits := "a virtual user sends its next request when it has received the response to the last"
+		if run.Load == result.LoadOpen {
+			waits = "a request that is due while no virtual user is free is dropped"
+		}
+		return "service times (k6): from the start of each request, as k6 measures it by the wall clock; " + waits
+	}
 	switch run.Load {
 	case result.LoadClosed:
 		sender := "each connection"
@@ -85,13 +92,13 @@ func latencyMeaning(run *result.Run) string {
 	return "of " + cmp.Or(run.Load, "unknown") + " load"
 }
 
-// LatencyName returns what a latency is under a kind of load, as in "p99 service time".
-func LatencyName(load string) string {
-	switch load {
-	case result.LoadOpen:
-		return "response time"
-	case result.LoadScript:
+// LatencyName returns what a latency of a run is, as in "p99 service time". It reads the run's load and tool.
+func LatencyName(run *result.Run) string {
+	switch {
+	case run.Load == result.LoadScript, run.Tool == result.ToolK6:
 		return "service time as k6 measures it"
+	case run.Load == result.LoadOpen:
+		return "response time"
 	}
 	return "service time"
 }

@@ -58,7 +58,7 @@ type Plan struct {
 	Measurement Amount `json:"measurement"`
 	// Script is the k6 script that replaces connections, requests and amounts, or nil.
 	Script *Script `json:"script,omitempty"`
-	// Tool is the name of a load generator that replaces the client's own, or empty: result.ToolAB or result.ToolSiege.
+	// Tool is the name of a load generator that replaces the client's own, or empty: result.ToolAB, result.ToolSiege or result.ToolK6.
 	Tool string `json:"tool,omitempty"`
 	// Probe is a path that the client probes until it succeeds, before it is ready. It is set for a
 	// target that has no agent, or to which connections log in, and empty for any other.

@@ -46,13 +46,16 @@ func DecodeTotals(data []byte) (*result.Totals, error) {
 // checkTotals also limits what only describes the metrics.
 func checkTotals(t *result.Totals) error {
 	var errs []error
-	if t.Tool == nil {
+	if t.Tool == nil || !result.Prints(t.Tool.Name) {
 		errs = append(errs, checkMeasure(&t.Measure))
 	} else {
 		if t.Latencies != (result.Latencies{}) {
 			errs = append(errs, errors.New("measure: times next to those of a tool"))
 		}
-		errs = append(errs, checkCounts(&t.Counts), t.Tool.Check())
+		errs = append(errs, checkCounts(&t.Counts))
+	}
+	if t.Tool != nil {
+		errs = append(errs, t.Tool.Check())
 	}
 	if err := result.ClientMetrics.Check(&t.Usage); err != nil {
 		errs = append(errs, fmt.Errorf("client usage: %w", err))

@@ -102,7 +102,7 @@ func requestsInFlight(r *result.Result) float64 {
 		busy = service
 	}
 	sum := busy.Sum()
-	if r.Run.Tool != "" {
+	if result.Prints(r.Run.Tool) {
 		total := r.TotalSummary()
 		sum = total.Sum
 	}

@@ -34,7 +34,7 @@ func tooShort(r *result.Result) *result.Finding {
 // tooShort has found has too few for the others as well.
 func tooFewSamples(r *result.Result) *result.Finding {
 	n := r.Merged.Succeeded()
-	if n < minRequests || r.Run.Tool != "" { // tools print no percentile as high as that
+	if n < minRequests || result.Prints(r.Run.Tool) { // tools print no percentile as high as that
 		return nil
 	}
 	highest, because := percentile.P999, ","

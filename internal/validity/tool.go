@@ -19,6 +19,14 @@ func foreignTool(r *result.Result) *result.Finding {
 			break
 		}
 	}
+	if !result.Prints(r.Run.Tool) {
+		meaning := ""
+		if r.Run.Load == result.LoadOpen {
+			meaning = " They are not measured from the intended start times: compare them with the service times of Assay's own clients, and requests that were dropped with theirs."
+		}
+		return found(ReasonForeignTool, result.Warns,
+			"The load was made by %s. Latencies are service times as k6 measures them, by the wall clock and without waiting for a virtual user.%s Omit clients.tool to measure by Assay's own clients, or accept it.", name, meaning)
+	}
 	missing := []string{"the requests of each second", "when each request started", "the client's scheduling latency"}
 	if len(r.Clients) > 1 {
 		missing = append(missing, "percentiles over all clients")

@@ -29,7 +29,7 @@ func HandOver() error {
 	program := filepath.Join(filepath.Dir(own), K6)
 	err = syscall.Exec(program, append([]string{K6}, os.Args[1:]...), os.Environ())
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("scripts and k6's command line need the program %s in the directory of assay-load, %s, where it isn't", K6, filepath.Dir(own))
+		return fmt.Errorf("k6 needs the program %s in the directory of assay-load, %s, where it isn't", K6, filepath.Dir(own))
 	}
 	return fmt.Errorf("run %s: %w", program, err)
 }
@@ -47,7 +47,15 @@ type RunOptions struct {
 	// URL and Env only apply to scripts: the target's URL, and settings of the form NAME=VALUE.
 	URL string
 	Env []string
+	// Engine is the engine of a plan: EngineNative or EngineK6.
+	Engine string
 }
+
+// The engines of a plan.
+const (
+	EngineNative = "native"
+	EngineK6     = "k6"
+)
 
 // AddFlags defines the flags.
 func (o *RunOptions) AddFlags(command *cobra.Command) {
@@ -55,6 +63,7 @@ func (o *RunOptions) AddFlags(command *cobra.Command) {
 	flags.StringVarP(&o.Format, "output", "o", "text", "output format: "+doc.Usage(report.Names())+"; csv has the levels of a load with stages")
 	flags.StringVar(&o.URL, "url", "", "of a script: the target's URL, in the script's ASSAY_TARGET_URL and BASE_URL (default: the script has URLs of its own)")
 	flags.StringArrayVarP(&o.Env, "env", "e", nil, "of a script: NAME=VALUE for its __ENV; k6 reads its options from it, too, such as K6_VUS=25")
+	flags.StringVar(&o.Engine, "engine", EngineNative, "of a plan: what makes its requests, "+EngineNative+" or "+EngineK6+", as clients.tool K6 of a BenchmarkRun")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &Error{ExitUsage, err} })
 }
 
@@ -63,11 +72,17 @@ func (o *RunOptions) Check(path string) error {
 	if err := doc.CheckFormat(o.Format, report.Names()); err != nil {
 		return err
 	}
+	if o.Engine != EngineNative && o.Engine != EngineK6 {
+		return fmt.Errorf("--engine: %q must be %s or %s", o.Engine, EngineNative, EngineK6)
+	}
 	if !IsScript(path) {
 		if o.URL != "" || len(o.Env) > 0 {
 			return fmt.Errorf("--url and --env are for k6 scripts, but %s isn't one: its name must end with %s", path, strings.Join(scriptExtensions, ", "))
 		}
 		return nil
+	}
+	if o.Engine != EngineNative {
+		return errors.New("--engine is for plans: k6 runs every script")
 	}
 	if _, err := o.Target(); err != nil {
 		return err

@@ -48,16 +48,20 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 	if err := client.ApplyLimits(); err != nil {
 		return err
 	}
-	var c *client.Client
+	var c Client
 	var interrupted atomic.Bool
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	s := newLocalSession(job, watcher, func() {
 		if job.MaxDuration > 0 && job.Plan.Warmup == nil {
-			time.AfterFunc(StartDelay+job.MaxDuration, c.Finish)
+			time.AfterFunc(StartDelay+job.MaxDuration, func() { c.Finish() })
 		}
 	})
-	c = client.New(s, slog.New(slog.DiscardHandler))
+	if job.NewClient != nil {
+		c = job.NewClient(s, slog.New(slog.DiscardHandler))
+	} else {
+		c = client.New(s, slog.New(slog.DiscardHandler))
+	}
 	c.UseDirectories(job.directory, job.Credentials)
 	exit := func(o Outcome) {
 		if o.Interrupted = interrupted.Load(); o.Interrupted && o.Result != nil {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -51,6 +52,8 @@ type Job struct {
 	MaxDuration time.Duration
 	// Version is the version of this program.
 	Version string
+	// NewClient returns the client that runs the plan. If it is nil, that is the client with the native driver.
+	NewClient func(client.Session, *slog.Logger) Client
 	// ProbeFirstRequest makes Prepare probe the target with the load's first
 	// request, without credentials, and accept any status. Otherwise the probe is a
 	// GET of the first request's path, and its status must be a success. A first
@@ -60,6 +63,13 @@ type Job struct {
 	address   string // the target's IP address and port; set by Prepare
 	probed    *session.ProbeResult
 	directory string // of temporary files
+}
+
+// Client is the client of a load. Package client documents the methods.
+type Client interface {
+	UseDirectories(tls, credentials string)
+	Run(ctx context.Context) error
+	Finish()
 }
 
 // Stages describes a load in stages.

@@ -169,7 +169,7 @@ func metricsOf(s *result.Second, progress *v1alpha1.Progress, declared *result.R
 		}
 		return number.Count(microseconds / (10 * s.Seconds * limitMillis))
 	}
-	limits, name, requests := &declared.Environment, report.LatencyName(declared.Run.Load), ptr.Deref(progress.Requests, 0)
+	limits, name, requests := &declared.Environment, report.LatencyName(&declared.Run), ptr.Deref(progress.Requests, 0)
 	return []metric{
 		{"requests/s", number.Significant(float64(s.Requests) / float64(s.Seconds)), ""},
 		{"p50 " + name, latency(s.P50), "ms"},

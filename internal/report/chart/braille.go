@@ -61,7 +61,7 @@ func PercentilesText(r *result.Result) string {
 	}
 	width := utf8.RuneCountInString(slices.MaxFunc(labels, func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) }))
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s, ms, log scale, by percentile: %s\n", report.LatencyName(r.Run.Load), c.Name)
+	fmt.Fprintf(&text, "%s, ms, log scale, by percentile: %s\n", report.LatencyName(&r.Run), c.Name)
 	for row := range dots {
 		axis := "│"
 		if labels[row] != "" {

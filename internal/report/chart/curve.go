@@ -122,7 +122,7 @@ func Percentiles(r *result.Result) doc.Plot {
 			others = append(others, NewCurve(map[result.Phase]string{result.Service: "service time", result.Delay: "start delay"}[other], h))
 		}
 	}
-	name := report.LatencyName(r.Run.Load)
+	name := report.LatencyName(&r.Run)
 	p := plot.Plot{Axis: "latency (" + name + "), ms, log scale", Height: 280, X: plot.Shares(count), XName: plot.SharesName, Invalid: invalid(r)}
 	p.Names = []plot.Name{{Text: merged.Name, Y: merged.Max, Stroke: plot.Stroke{Color: plot.Ink, Width: 2}, Bold: true}}
 	caption := fmt.Sprintf("%s requests of all clients, from their merged histogram; the curve ends at their count and is thin where fewer than 10 requests lie beyond.", number.Count(merged.Count))

@@ -26,7 +26,7 @@ func heatPanel(r *result.Result) *Panel {
 	if l.Empty != "" {
 		return nil
 	}
-	l.ID, l.Name = PanelHeat, "latency heat map ("+report.LatencyName(r.Run.Load)+"), ms, log scale"
+	l.ID, l.Name = PanelHeat, "latency heat map ("+report.LatencyName(&r.Run)+"), ms, log scale"
 	l.Lines = slices.DeleteFunc(l.Lines, func(line Line) bool { return line.Name != "p50" && line.Name != "p99" })
 	l.Heat = make([]result.Sketch, len(r.Series))
 	kept := false

@@ -30,7 +30,7 @@ func Levels(r *result.Result) (all []doc.Plot) {
 		return nil
 	}
 	panels := []Panel{
-		{Name: "latency (" + report.LatencyName(r.Run.Load) + "), ms, log scale", Unit: "ms", Log: true, Lines: levelLatency(r, (*result.Level).Total)},
+		{Name: "latency (" + report.LatencyName(&r.Run) + "), ms, log scale", Unit: "ms", Log: true, Lines: levelLatency(r, (*result.Level).Total)},
 		{Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{
 			{Name: "requests/s", Stroke: plot.Stroke{Color: plot.Throughput, Width: 2}, Values: levelValues(r, (*result.Level).RequestsPerSecond)},
 		}},

@@ -89,7 +89,7 @@ func latencyPanel(r *result.Result) Panel {
 			return unknown
 		})
 	}
-	l := Panel{ID: PanelLatency, Name: "latency (" + report.LatencyName(r.Run.Load) + "), ms, log scale", Unit: "ms", Log: true, Lines: append(
+	l := Panel{ID: PanelLatency, Name: "latency (" + report.LatencyName(&r.Run) + "), ms, log scale", Unit: "ms", Log: true, Lines: append(
 		percentileLines(of(func(s *result.Second) int64 { return s.P50 }), of(func(s *result.Second) int64 { return s.P90 }), of(func(s *result.Second) int64 { return s.P99 })),
 		Line{Name: "max", Stroke: plot.Stroke{Color: plot.P999}, Dots: true, Values: of(func(s *result.Second) int64 { return s.Max })},
 	)}

@@ -116,14 +116,19 @@ func (r *Report) latencyName() string {
 }
 
 func latencyNameOf(spec *v1alpha1.BenchmarkRunSpec) string {
-	load := &spec.Load
+	load, run := &spec.Load, &result.Run{}
+	if tool := spec.Clients.Tool; tool != nil {
+		run.Tool = string(tool.Name)
+	}
 	switch {
 	case spec.Script != nil:
-		return report.LatencyName(result.LoadScript)
+		run.Load = result.LoadScript
 	case load.Open != nil, load.Stages != nil && len(load.Stages.Levels) > 0 && load.Stages.Levels[0].RequestsPerSecond != nil:
-		return report.LatencyName(result.LoadOpen)
+		run.Load = result.LoadOpen
 	case load.Closed != nil, load.Stages != nil:
-		return report.LatencyName(result.LoadClosed)
+		run.Load = result.LoadClosed
+	default:
+		return ""
 	}
-	return ""
+	return report.LatencyName(run)
 }

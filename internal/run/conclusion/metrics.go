@@ -35,13 +35,13 @@ func ResultStatus(r *result.Result) *v1alpha1.ResultStatus {
 			TargetRatePerSecond: rate(a.TargetRatePerSecond()), AchievedPerSecond: rate(a.AchievedPerSecond(m.Dropped)), Dropped: ptr.To(m.Dropped),
 		}
 	}
-	if r.Run.Tool != "" { // which prints neither
+	if result.Prints(r.Run.Tool) { // which prints neither
 		s.BytesSent = nil
 		if r.Run.Tool == result.ToolSiege {
 			s.BodyBytesReceived, s.KeepAliveRequests = nil, nil
 		}
 	}
-	if r.Script != nil { // k6 counts full responses alone
+	if r.Script != nil || r.Run.Tool == result.ToolK6 { // k6 counts full responses alone
 		s.BodyBytesReceived = nil
 	}
 	s.Target = usage(r.Server, r.Environment.TargetCPULimit)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
@@ -38,7 +39,7 @@ func Measure(p *step.Planner, at int64) {
 	}
 	_, extent := loadplan.Extents(&p.Run.Spec)
 	message := "The clients send the load."
-	if tool := p.Run.Spec.Clients.Tool; tool != nil {
+	if tool := p.Run.Spec.Clients.Tool; tool != nil && result.Prints(string(tool.Name)) {
 		message = fmt.Sprintf("The clients run %s, which reports nothing until it ends.", tool.Name)
 	}
 	if said := endEarly(p, at); said != "" {
@@ -131,7 +132,7 @@ func settle(p *step.Planner, ended bool) string {
 func progress(run *v1alpha1.BenchmarkRun, o *observed.Run, stage sessionpb.Stage, at int64, extent loadplan.Extent) *v1alpha1.Progress {
 	seen := o.Sessions.Progress[stage]
 	progress := &v1alpha1.Progress{}
-	tool := run.Spec.Clients.Tool != nil // which reports nothing until it ends
+	tool := run.Spec.Clients.Tool != nil && result.Prints(string(run.Spec.Clients.Tool.Name)) // which reports nothing until it ends
 	if !tool {
 		progress.Requests, progress.Errors = ptr.To(seen.Requests), ptr.To(seen.Errors)
 		progress.RequestsPerSecond = strconv.FormatInt(seen.RequestsPerSecond, 10)

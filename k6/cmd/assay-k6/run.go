@@ -12,26 +12,35 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/assay-dev/assay/internal/load/client"
 	"github.com/assay-dev/assay/internal/load/command"
 	"github.com/assay-dev/assay/internal/load/standalone"
+	"github.com/assay-dev/assay/k6/script"
 	"github.com/assay-dev/assay/k6/scriptfile"
 )
 
 func runCommand() *cobra.Command {
 	var options command.RunOptions
 	run := &cobra.Command{
-		Use:   "run SCRIPT",
-		Short: "Run a k6 script without a cluster and print a report, as \"assay-load run\" does",
+		Use:   "run SCRIPT|PLAN",
+		Short: "Run a k6 script, or a plan with --engine k6, without a cluster and print a report, as \"assay-load run\" does",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || !command.IsScript(args[0]) {
-				return &command.Error{Code: command.ExitUsage, Err: errors.New("specify one script; see assay-load run --help")}
+			if len(args) != 1 || !command.IsScript(args[0]) && options.Engine != command.EngineK6 {
+				return &command.Error{Code: command.ExitUsage, Err: errors.New("specify one script, or one plan with --engine k6; see assay-load run --help")}
 			}
 			if err := options.Check(args[0]); err != nil {
 				return &command.Error{Code: command.ExitUsage, Err: err}
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runScript(args[0], options) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if command.IsScript(args[0]) {
+				return runScript(args[0], options)
+			}
+			return options.RunPlan(c.Context(), args[0], version, func(s client.Session, _ *slog.Logger) standalone.Client {
+				return script.NewPlan(s, slog.New(scriptLog{slog.NewTextHandler(os.Stderr, nil)}))
+			})
+		},
 	}
 	options.AddFlags(run)
 	return run

@@ -103,8 +103,8 @@ func metrics(r *result.Result) []doc.Fact {
 	}
 	facts := []doc.Fact{
 		{Name: "throughput", Value: number.Unit(number.Significant(r.RequestsPerSecond()), "requests/s")},
-		{Name: "p50 " + report.LatencyName(r.Run.Load), Value: latency(percentile.P50)},
-		{Name: "p99 " + report.LatencyName(r.Run.Load), Value: latency(percentile.P99)},
+		{Name: "p50 " + report.LatencyName(&r.Run), Value: latency(percentile.P50)},
+		{Name: "p99 " + report.LatencyName(&r.Run), Value: latency(percentile.P99)},
 		{Name: "failed", Value: fmt.Sprintf("%s of %s", number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))},
 	}
 	for _, c := range r.Containers() {

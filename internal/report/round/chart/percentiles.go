@@ -32,7 +32,7 @@ func Percentiles(c *round.Comparison) (curves, difference *plot.Figure) {
 		}
 	}
 	x := plot.Shares(float64(max(of[0].Count, of[1].Count)))
-	p := plot.Plot{Axis: "latency, ms (" + report.LatencyName(c.Results[0].Run.Load) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
+	p := plot.Plot{Axis: "latency, ms (" + report.LatencyName(&c.Results[0].Run) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
 	for i := range of {
 		p.Marks = append(p.Marks, of[i].Lines(plot.Stroke{Color: plot.VariantColor(i), Width: 2})...)
 		p.Marks = append(p.Marks, plot.Variant(i, plot.Point{X: float64(of[i].Count), Y: of[i].Max}, false, fmt.Sprintf("%s: longest %s ms", names[i], number.Significant(of[i].Max))))
