@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/assay-dev/assay v0.0.0
+	github.com/google/go-cmp v0.7.0
 	github.com/spf13/cobra v1.10.2
 	go.k6.io/k6/v2 v2.2.0
 	golang.org/x/term v0.46.0

@@ -165,6 +165,9 @@ func (c *collector) Stop() error {
 	if l == nil {
 		return nil
 	}
+	if l.planned != nil {
+		l.planned.release(l)
+	}
 	close(l.done)
 	<-l.sampled
 	c.mu.Lock()

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"strings"
 	"time"
 
 	"go.k6.io/k6/v2/lib/netext/httpext"
@@ -31,6 +32,9 @@ func (p *planned) hold(trail *httpext.Trail, o *recorder.Outcome) bool {
 	if proto, _ := trail.Tags.Get("proto"); p.http2 && o.Status != 0 && proto != "HTTP/2.0" {
 		o.Error = result.ErrorTLS // as the driver's: TLS has negotiated another protocol
 	}
+	if text, _ := trail.Tags.Get("error"); o.Error == result.ErrorReceive && o.Status != 0 && strings.Contains(text, "unexpected EOF") {
+		o.Error = result.ErrorLength // as the driver's: the body ended early
+	}
 	if _, expects := trail.Tags.Get(k6script.LengthTag); !expects || o.Error != recorder.NoError {
 		return false
 	}
@@ -50,6 +54,14 @@ func (p *planned) check(l *load, s *metrics.Sample) {
 		o.Error = result.ErrorLength
 	}
 	l.recorder.Record(0, &o)
+}
+
+// release records the outcomes whose checks k6 has interrupted: their responses were complete.
+func (p *planned) release(l *load) {
+	for _, o := range p.held {
+		l.recorder.Record(0, &o)
+	}
+	clear(p.held)
 }
 
 // totals returns the metrics of a declared load.
