@@ -1,7 +1,6 @@
 package script
 
 import (
-	"strings"
 	"time"
 
 	"go.k6.io/k6/v2/lib/netext/httpext"
@@ -32,7 +31,7 @@ func (p *planned) hold(trail *httpext.Trail, o *recorder.Outcome) bool {
 	if proto, _ := trail.Tags.Get("proto"); p.http2 && o.Status != 0 && proto != "HTTP/2.0" {
 		o.Error = result.ErrorTLS // as the driver's: TLS has negotiated another protocol
 	}
-	if text, _ := trail.Tags.Get("error"); o.Error == result.ErrorReceive && o.Status != 0 && strings.Contains(text, "unexpected EOF") {
+	if text, _ := trail.Tags.Get("error"); o.Error == result.ErrorReceive && text == "unexpected EOF" {
 		o.Error = result.ErrorLength // as the driver's: the body ended early
 	}
 	if _, expects := trail.Tags.Get(k6script.LengthTag); !expects || o.Error != recorder.NoError {
