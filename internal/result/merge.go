@@ -71,7 +71,7 @@ func mergeArrivals(clients []Client) *Arrivals {
 
 // UseTool sets the client's summaries to what its tool printed.
 func (c *Client) UseTool() {
-	if c.Tool != nil && Prints(c.Tool.Name) && c.Succeeded() > 0 {
+	if c.Tool != nil && c.Tool.Name != ToolK6 && c.Succeeded() > 0 {
 		c.Summaries[Total] = c.Tool.Summary(c.Succeeded())
 	}
 }

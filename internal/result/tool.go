@@ -24,9 +24,9 @@ const (
 // of Assay's own, and for K6, whose requests are measured one by one.
 func Prints(tool string) bool { return tool != "" && tool != ToolK6 }
 
-// Tool names a load generator other than Assay's own, and holds what it printed about a client's times, unless it is K6. They are
+// Tool holds what a load generator other than Assay's own printed about a client's times. They are
 // those of the total time of a request in microseconds, to within what the tool prints, and Unknown if
-// it doesn't print them.
+// it doesn't print them, as of K6, whose requests are measured.
 type Tool struct {
 	// Name is the tool's name in the API, Version what it says of itself.
 	Name    string `json:"name"`

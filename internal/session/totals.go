@@ -46,7 +46,7 @@ func DecodeTotals(data []byte) (*result.Totals, error) {
 // checkTotals also limits what only describes the metrics.
 func checkTotals(t *result.Totals) error {
 	var errs []error
-	if t.Tool == nil || !result.Prints(t.Tool.Name) {
+	if t.Tool == nil || t.Tool.Name == result.ToolK6 {
 		errs = append(errs, checkMeasure(&t.Measure))
 	} else {
 		if t.Latencies != (result.Latencies{}) {

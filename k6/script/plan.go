@@ -380,7 +380,7 @@ func (c *PlanClient) exit(ctx context.Context, s *planStage, status exitStatus) 
 	// Convert the times from the wall clock to the manager's clock.
 	ahead := c.session.Now() - time.Now().UnixMicro()
 	totals.StartedAt, totals.EndedAt = totals.StartedAt+ahead, totals.EndedAt+ahead
-	totals.Tool = &result.Tool{Name: result.ToolK6, Version: version()}
+	totals.Tool = measuredTool()
 	if c.plan.Arrivals != nil {
 		completeArrivals(totals, k6script.Due(c.plan, c.plan.Measurement), s.stopped)
 	}
@@ -401,6 +401,14 @@ func completeArrivals(totals *result.Totals, due k6script.Arrivals, stopped bool
 	totals.Arrivals.PlannedMicroseconds = due.Length.Microseconds()
 	if stopped {
 		totals.Arrivals.PlannedMicroseconds = totals.EndedAt - totals.StartedAt
+	}
+}
+
+// measuredTool names k6, which prints nothing: its requests are measured.
+func measuredTool() *result.Tool {
+	return &result.Tool{
+		Name: result.ToolK6, Version: version(), Percentiles: []int64{},
+		Min: result.Unknown, Mean: result.Unknown, StdDev: result.Unknown, Max: result.Unknown,
 	}
 }
 
