@@ -28,6 +28,8 @@ type Counts struct {
 
 	Unanswered       int64 `json:"unanswered,omitempty" help:"requests that were under way, or due, when the load was stopped; not among the requests"`
 	OldestUnanswered int64 `json:"oldestUnansweredMicroseconds,omitempty" merging:"max" help:"age of the oldest of them, from its start or, under open load, from its intended start"`
+
+	Unrequested int64 `json:"unrequested,omitempty" label:"Unrequested responses" csv:"connections_with_unrequested_response" help:"idle connections that were closed because the server had sent what no request asked for, such as a status 408; HTTP/1.1 only"`
 }
 
 // Counters is the table of Counts, but for Errors, whose table is that of ErrorKind. A line with a

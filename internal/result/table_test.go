@@ -15,7 +15,7 @@ import (
 // names are the metrics of the tables in their order, which is that of their values in
 // messages. The lists may only grow at their ends.
 var names = map[string][]string{
-	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer", "pages", "failedPages", "rounds", "failedRounds", "unanswered", "oldestUnansweredMicroseconds"},
+	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer", "pages", "failedPages", "rounds", "failedRounds", "unanswered", "oldestUnansweredMicroseconds", "unrequested"},
 	"ClientUsage": {
 		"userCPUMicroseconds", "systemCPUMicroseconds", "throttledMicroseconds", "maxResidentBytes", "schedulingLatencyP99Microseconds",
 		"gcPauseMicroseconds", "gcPauseMaxMicroseconds",

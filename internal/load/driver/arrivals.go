@@ -9,10 +9,6 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// idleAfter is the time without a request after which a connection is checked for having
-// been closed by the server.
-const idleAfter = 100 * time.Millisecond
-
 // arrivals dispatches the requests of an open load (open model, arrival rate) to
 // connections when they fall due. A free connection takes a request that is already due,
 // or waits. Waiting connections are woken by the first loop, or by the pacer if no loop
@@ -73,6 +69,9 @@ func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool)
 		if a.drop(now) && a.next <= now {
 			intended = a.advance(now)
 			a.mu.Unlock()
+			if now-c.last > idleAfter { // the client is late
+				c.checkIdle(now)
+			}
 			return intended, now, true
 		}
 		a.put(c)
@@ -87,9 +86,7 @@ func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool)
 		return 0, 0, false
 	}
 	begin = a.stage.now()
-	if begin-c.last > idleAfter {
-		c.dropIfEnded()
-	}
+	c.checkIdle(begin)
 	a.recordStart(intended, begin)
 	return intended, begin, true
 }

@@ -71,6 +71,8 @@ type connection struct {
 	// one before has ended.
 	pace *pace
 
+	// unrequested counts idle connections that were closed because of unrequested bytes, since the last outcome.
+	unrequested int64
 	// failures counts consecutive failures to open a connection.
 	failures int
 	// serverKeepsOpen reports whether the server has left a connection open that it should
@@ -163,6 +165,8 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 		return 0, load.timeouts.Connecting(err)
 	}
 	ready := c.stage.now()
+	o.Unrequested += c.unrequested
+	c.unrequested = 0
 	first := !o.Opened && !o.Reused
 	if first {
 		o.Opened, o.Connect = true, ready-begin
@@ -178,7 +182,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	}
 	if load.tlsConfigs != nil {
 		c.setLimit(c.limit(begin))
-		resumed, err := c.handshake(load.tlsConfigs[c.number])
+		resumed, err := c.handshake(opened, load.tlsConfigs[c.number])
 		if err != nil {
 			c.failures++
 			c.abandon()
@@ -198,7 +202,7 @@ func (c *connection) open(begin time.Duration, o *recorder.Outcome) (time.Durati
 	return ready, nil
 }
 
-func (c *connection) dial(deadline time.Duration) (transport, error) {
+func (c *connection) dial(deadline time.Duration) (socketTransport, error) {
 	if c.task != nil {
 		return c.task.dial(&c.stage.load.endpoint, deadline)
 	}
@@ -323,13 +327,26 @@ func (c *connection) interrupt() {
 	c.mu.Unlock()
 }
 
-// dropIfEnded closes an idle connection if the server has closed it, as servers do after a
-// keep-alive timeout. A request on it could only fail, and that wouldn't be an error of the server.
-func (c *connection) dropIfEnded() {
-	if c.shared != nil {
-		return // the reader of the HTTP/2 connection notices
+// idleAfter is the time without a request after which a loop checks a connection by a system call. Before, it relies on the
+// events that it has seen.
+const idleAfter = 100 * time.Millisecond
+
+// checkIdle closes a connection that can't carry the request which begins now, after a pause. The server may have closed it, as
+// servers do after a keep-alive timeout: a request on it could only fail, and that wouldn't be an error of the server. Or bytes have
+// arrived that respond to no request, such as the status 408 of some servers after that timeout: they would be taken for the next
+// response.
+func (c *connection) checkIdle(now time.Duration) {
+	if c.transport == nil || c.shared != nil { // the reader of an HTTP/2 connection notices
+		return
 	}
-	if c.transport != nil && c.transport.hasEnded() {
+	if c.socket != nil && now-c.last > idleAfter {
+		c.socket.readable = true // though the loop hasn't seen it
+	}
+	switch c.transport.idle() {
+	case unrequested:
+		c.unrequested++
+		c.abandon()
+	case ended:
 		c.drop()
 	}
 }

@@ -120,7 +120,7 @@ func TestEndBeforeBegin(t *testing.T) {
 // pipes returns a dialer of in-memory connections, which are open at once. serve
 // handles their other end.
 func pipes(servers *sync.WaitGroup, serve func(net.Conn)) dialer {
-	return func(context.Context, time.Time) (transport, error) {
+	return func(context.Context, time.Time) (socketTransport, error) {
 		client, server := net.Pipe()
 		servers.Go(func() {
 			defer func() { _ = server.Close() }()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -329,10 +330,11 @@ func (c *canned) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (*canned) SetDeadline(time.Time) error { return nil }
-func (*canned) SetLinger(int) error         { return nil }
-func (*canned) hasEnded() bool              { return false }
-func (*canned) Close() error                { return nil }
+func (*canned) SetDeadline(time.Time) error         { return nil }
+func (*canned) SetLinger(int) error                 { return nil }
+func (*canned) idle() idleState                     { return usable }
+func (*canned) poll(*tls.Conn, []byte) (int, error) { return 0, errNotReady }
+func (*canned) Close() error                        { return nil }
 
 // TestRequestsAllocateNothing checks that requests don't allocate, with and
 // without cookies and a digest.
@@ -368,7 +370,7 @@ func TestRequestsAllocateNothing(t *testing.T) {
 			}
 			load := newLoad(t, &p, "127.0.0.1:80", access)
 			load.looped = false
-			load.dial = func(context.Context, time.Time) (transport, error) {
+			load.dial = func(context.Context, time.Time) (socketTransport, error) {
 				return &canned{response: "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"}, nil
 			}
 			stage := load.NewStage(p.Measurement, recorder.New(1))

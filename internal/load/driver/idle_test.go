@@ -1,27 +1,218 @@
 package driver
 
 import (
+	"bufio"
+	"crypto/tls"
+	"net"
 	"testing"
+	"time"
 
-	"github.com/assay-dev/assay/internal/load/testserver"
+	"github.com/assay-dev/assay/internal/load/recorder"
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/targettls/tlstest"
 )
 
-// TestIdleConnectionsClosedByServer checks that no request fails if a server
-// closes idle connections between two requests, as after a keep-alive timeout.
-func TestIdleConnectionsClosedByServer(t *testing.T) {
-	inBothModes(t, testIdleConnectionsClosedByServer)
+const (
+	okayResponse    = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	timeoutResponse = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+)
+
+// secureServer is the server's side of a connection with a version of TLS before 1.3.
+type secureServer struct {
+	*tls.Conn
+	socket *net.TCPConn
 }
 
-func testIdleConnectionsClosedByServer(t *testing.T) {
-	server := testserver.New(t, func(testserver.Request) testserver.Answer {
-		answer := testserver.OK(10)
-		answer.Then = testserver.Close
-		return answer
-	})
-	p := plan(2, 10, "/")
-	p.ThinkTime = &session.ThinkTime{MinMicroseconds: 50_000, MaxMicroseconds: 50_000}
-	if got := drive(t, p, server.Address()); got.Succeeded() != 10 || got.Connections != 10 {
-		t.Errorf("counts %+v", got.Counts)
+// The functions below say what a server does with a connection after its first response.
+type (
+	plainAct  func(*net.TCPConn)
+	secureAct func(*secureServer)
+	recordAct func(*recordWriter) []byte
+)
+
+func write(text string, then func(*net.TCPConn)) plainAct {
+	return func(conn *net.TCPConn) {
+		_, _ = conn.Write([]byte(text))
+		then(conn)
+	}
+}
+
+func stay(*net.TCPConn) {}
+
+func finish(conn *net.TCPConn) { _ = conn.CloseWrite() }
+
+func reset(conn *net.TCPConn) {
+	_ = conn.SetLinger(0)
+	_ = conn.Close()
+}
+
+// idleCases are what servers do to idle connections, and the state in which the client must find them.
+var idleCases = map[string]struct {
+	act      any
+	want     idleState
+	together bool // the records are in one write with the response
+}{
+	"nothing":                 {plainAct(stay), usable, false},
+	"end":                     {plainAct(finish), ended, false},
+	"reset":                   {plainAct(reset), ended, false},
+	"408":                     {write(timeoutResponse, stay), unrequested, false},
+	"408 and the end":         {write(timeoutResponse, finish), unrequested, false},
+	"another response":        {write(okayResponse, stay), unrequested, false},
+	"half a response":         {write("H", stay), unrequested, false},
+	"an interim response":     {write("HTTP/1.1 100 Continue\r\n\r\n", stay), unrequested, false},
+	"an empty line":           {write("\r\n", stay), unrequested, false},
+	"more than a read buffer": {write(string(make([]byte, 100_000)), stay), unrequested, false},
+
+	"TLS 1.2, nothing":       {secureAct(func(*secureServer) {}), usable, false},
+	"TLS 1.2, close_notify":  {secureAct(func(s *secureServer) { _ = s.CloseWrite() }), ended, false},
+	"TLS 1.2, both ends":     {secureAct(func(s *secureServer) { _ = s.CloseWrite(); finish(s.socket) }), ended, false},
+	"TLS 1.2, end":           {secureAct(func(s *secureServer) { finish(s.socket) }), ended, false},
+	"TLS 1.2, reset":         {secureAct(func(s *secureServer) { reset(s.socket) }), ended, false},
+	"TLS 1.2, 408":           {secureAct(func(s *secureServer) { _, _ = s.Write([]byte(timeoutResponse)) }), unrequested, false},
+	"TLS 1.2, 408 and close": {secureAct(func(s *secureServer) { _, _ = s.Write([]byte(timeoutResponse)); _ = s.CloseWrite() }), unrequested, false},
+	"TLS 1.2, broken record": {secureAct(func(s *secureServer) { _, _ = s.socket.Write([]byte{recordHandshake, 3, 3, 0, 4, 0, 0, 0, 0}) }), ended, false},
+
+	"TLS 1.3, nothing":              {recordAct(func(*recordWriter) []byte { return nil }), usable, false},
+	"TLS 1.3, a ticket":             {recordAct((*recordWriter).ticket), usable, false},
+	"TLS 1.3, two tickets":          {recordAct(func(w *recordWriter) []byte { return append(w.ticket(), w.ticket()...) }), usable, false},
+	"TLS 1.3, a key update":         {recordAct(func(w *recordWriter) []byte { return w.keyUpdate(false) }), usable, false},
+	"TLS 1.3, two key updates":      {recordAct(func(w *recordWriter) []byte { return append(w.keyUpdate(true), w.keyUpdate(true)...) }), usable, false},
+	"TLS 1.3, close_notify":         {recordAct((*recordWriter).closeNotify), ended, false},
+	"TLS 1.3, ticket and close":     {recordAct(func(w *recordWriter) []byte { return append(w.ticket(), w.closeNotify()...) }), ended, false},
+	"TLS 1.3, an alert":             {recordAct(func(w *recordWriter) []byte { return w.record(recordAlert, []byte{2, 80}) }), ended, false},
+	"TLS 1.3, an empty record":      {recordAct(func(w *recordWriter) []byte { return w.data("") }), usable, false},
+	"TLS 1.3, 408":                  {recordAct(func(w *recordWriter) []byte { return w.data(timeoutResponse) }), unrequested, false},
+	"TLS 1.3, update and 408":       {recordAct(func(w *recordWriter) []byte { return append(w.keyUpdate(true), w.data(timeoutResponse)...) }), unrequested, false},
+	"TLS 1.3, 408 and close":        {recordAct(func(w *recordWriter) []byte { return append(w.data(timeoutResponse), w.closeNotify()...) }), unrequested, false},
+	"TLS 1.3, a broken record":      {recordAct(func(w *recordWriter) []byte { return append([]byte{23, 3, 3, 0, 50}, make([]byte, 50)...) }), ended, false},
+	"TLS 1.3, 408 with response":    {recordAct(func(w *recordWriter) []byte { return w.data(timeoutResponse) }), unrequested, true},
+	"TLS 1.3, close with response":  {recordAct((*recordWriter).closeNotify), ended, true},
+	"TLS 1.3, ticket with response": {recordAct((*recordWriter).ticket), usable, true},
+}
+
+// idleServer answers requests and acts after the first response on each connection, when the client has recorded that. The client waits
+// for it. It is the client's recorder, too.
+type idleServer struct {
+	tapRecorder
+	certificate     tls.Certificate
+	act             any
+	together        bool // response and records are in one write
+	recorded, acted chan struct{}
+}
+
+func (s *idleServer) Record(connection int, o *recorder.Outcome) {
+	s.tapRecorder.Record(connection, o)
+	if o.Opened {
+		s.recorded <- struct{}{}
+		<-s.acted
+	}
+}
+
+func (s *idleServer) serve(conn net.Conn) {
+	socket := conn.(*net.TCPConn)
+	reads, answer, first := conn, func() { _, _ = conn.Write([]byte(okayResponse)) }, func() {}
+	switch act := s.act.(type) {
+	case plainAct:
+		first = func() { act(socket) }
+	case secureAct:
+		secure := &secureServer{tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{s.certificate}, MaxVersion: tls.VersionTLS12}), socket}
+		reads, answer = secure, func() { _, _ = secure.Write([]byte(okayResponse)) }
+		first = func() { act(secure) }
+	case recordAct:
+		w, err := serveRecords(conn, s.certificate)
+		if err != nil {
+			return
+		}
+		reads, answer = w, func() {
+			text := w.data(okayResponse)
+			if s.together {
+				text = append(text, act(w)...)
+			}
+			_, _ = conn.Write(text)
+		}
+		first = func() {
+			if !s.together {
+				_, _ = conn.Write(act(w))
+			}
+		}
+	}
+	reader := bufio.NewReader(reads)
+	for n := 0; readRequest(reader); n++ {
+		answer()
+		if n == 0 {
+			<-s.recorded
+			first()
+			s.acted <- struct{}{}
+		}
+	}
+}
+
+// TestIdleConnections checks that what happens to an idle connection neither fails a request nor answers one, in all engines and
+// with all reasons to be idle.
+func TestIdleConnections(t *testing.T) {
+	own := tlstest.SelfSigned(t)
+	thinking := func(microseconds int64) func(*session.Plan) {
+		return func(p *session.Plan) {
+			p.ThinkTime = &session.ThinkTime{MinMicroseconds: microseconds, MaxMicroseconds: microseconds}
+		}
+	}
+	arriving := func(rate int64) func(*session.Plan) {
+		return func(p *session.Plan) {
+			p.Arrivals = &session.Arrivals{Shares: 1}
+			p.Measurement.Profile = profile.Profile{{From: rate, To: rate}}
+		}
+	}
+	for name, test := range idleCases {
+		for shape, change := range map[string]func(*session.Plan){
+			"think time": thinking(120_000), "short think time": thinking(90_000), "open": arriving(5),
+		} {
+			for engine, looped := range map[string]bool{"loops": true, "goroutines": false} {
+				t.Run(name+"/"+shape+"/"+engine, func(t *testing.T) {
+					t.Parallel()
+					const requests = 2
+					p := plan(1, requests, "/")
+					change(&p)
+					if _, plain := test.act.(plainAct); !plain {
+						p.TLS = &session.TLS{Unverified: true}
+					}
+					server := &idleServer{
+						tapRecorder: tapRecorder{Recorder: recorder.New(1)}, certificate: own.Certificate, act: test.act, together: test.together,
+						recorded: make(chan struct{}), acted: make(chan struct{}),
+					}
+					address := serveRaw(t, server.serve)
+					load := newLoad(t, &p, address, Access{TLS: tlsConfig(t, &p, address, "")})
+					load.looped = looped
+					stage := load.NewStage(p.Measurement, server)
+					go stage.Run(0, 1)
+					await(t, stage.Ready(), "the connections to be ready")
+					go stage.Begin(time.Now())
+					await(t, stage.Done(), "the stage to end")
+					stage.Stop()
+
+					var opened, unasked int
+					for _, o := range server.outcomes {
+						if o.Error != recorder.NoError || o.Status != 200 {
+							t.Errorf("outcome %+v", o)
+						}
+						if o.Opened {
+							opened++
+						}
+						unasked += int(o.Unrequested)
+					}
+					wantOpened, wantUnasked := requests, 0
+					switch test.want {
+					case usable:
+						wantOpened = 1
+					case unrequested:
+						wantUnasked = requests - 1 // nobody looks at the last connection
+					}
+					if len(server.outcomes) != requests || opened != wantOpened || unasked != wantUnasked {
+						t.Errorf("%d requests on %d connections, %d with unrequested bytes, want %d and %d",
+							len(server.outcomes), opened, unasked, wantOpened, wantUnasked)
+					}
+				})
+			}
+		}
 	}
 }

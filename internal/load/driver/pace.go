@@ -83,13 +83,13 @@ func (s *Stage) await(c *connection) bool {
 	if at == profile.Never || s.amount.Requests == 0 && at >= s.amount.Duration() {
 		return false
 	}
-	if at <= s.now() {
-		return true
-	}
-	if !c.sleep(at) {
+	sleeps := at > s.now()
+	if sleeps && !c.sleep(at) {
 		return false
 	}
-	c.dropIfEnded()
+	if sleeps || p.thinkTime != nil { // a client that is late has paused, too
+		c.checkIdle(s.now())
+	}
 	return true
 }
 

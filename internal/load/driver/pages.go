@@ -67,7 +67,7 @@ func (u *pageUser) follow(c *connection) {
 		if _, ok := c.park(nil); !ok || u.page == nil {
 			return
 		}
-		c.dropIfEnded()
+		c.checkIdle(u.stage.now())
 		u.loadElements(c)
 		if u.busy.Add(-1) == 0 {
 			u.connections[0].wake(c.loop(), 0)
@@ -89,6 +89,7 @@ func (u *pageUser) load(document *request.Request, c *connection, begin time.Dur
 		u.loadElements(c)
 		if u.busy.Add(-1) > 0 {
 			c.park(nil)
+			c.checkIdle(u.stage.now())
 		}
 	}
 	if u.stage.stopping.Load() {

@@ -50,7 +50,7 @@ func (notReady) Timeout() bool   { return false }
 func (notReady) Temporary() bool { return true }
 
 // dial opens the task's connection, at most until deadline, from the stage's start.
-func (t *task) dial(e *endpoint, deadline time.Duration) (transport, error) {
+func (t *task) dial(e *endpoint, deadline time.Duration) (socketTransport, error) {
 	fd, err := e.open()
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s *socket) receive(p []byte, flags int) (int, error) {
 		if s.ended {
 			return 0, io.EOF
 		}
-		if s.drained && !s.readable && !s.gone {
+		if !s.mayRead() {
 			if s.polled {
 				return 0, errNotReady
 			}
@@ -161,7 +161,6 @@ func (s *socket) receive(p []byte, flags int) (int, error) {
 	return 0, net.ErrClosed
 }
 
-// poll reads from a TLS connection on the socket without waiting. It returns errNotReady if no record has arrived.
 func (s *socket) poll(conn *tls.Conn, p []byte) (int, error) {
 	s.polled = true
 	defer func() { s.polled = false }()
@@ -228,7 +227,22 @@ func (s *socket) SetLinger(seconds int) error {
 	return setLinger(s.fd, seconds)
 }
 
-func (s *socket) hasEnded() bool { return !s.open || hasEnded(s.fd) }
+// mayRead reports whether a read might return something, as far as the loop has seen.
+func (s *socket) mayRead() bool { return !s.drained || s.readable || s.gone }
+
+func (s *socket) idle() idleState {
+	if !s.open {
+		return ended
+	}
+	if !s.mayRead() {
+		return usable
+	}
+	state := peek(s.fd)
+	if state == usable {
+		s.drained, s.readable, s.gone = true, false, false
+	}
+	return state
+}
 
 // SetDeadline implements net.Conn. The connection sets the limit itself, which costs less.
 func (s *socket) SetDeadline(t time.Time) error {

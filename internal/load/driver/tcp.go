@@ -133,11 +133,29 @@ func setLinger(fd, seconds int) error {
 	return syscall.SetsockoptLinger(fd, syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1, Linger: int32(seconds)})
 }
 
-// hasEnded reports whether the server has closed or reset an idle connection.
-func hasEnded(fd int) bool {
+// idleState is the state of a connection without a request in flight.
+type idleState uint8
+
+const (
+	// usable: nothing has arrived that concerns the next request.
+	usable idleState = iota
+	// ended: the server has closed or reset the connection.
+	ended
+	// unrequested: bytes have arrived that respond to no request.
+	unrequested
+)
+
+// peek returns the state of an idle connection without TLS.
+func peek(fd int) idleState {
 	var next [1]byte
 	n, err := receive(fd, next[:], syscall.MSG_PEEK)
-	return n == 0 && !errors.Is(err, syscall.EAGAIN)
+	switch {
+	case n > 0:
+		return unrequested
+	case errors.Is(err, syscall.EAGAIN):
+		return usable
+	}
+	return ended
 }
 
 // closeSocket closes a socket. It never blocks.

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"crypto/tls"
+	"errors"
 
 	"github.com/assay-dev/assay/internal/targettls"
 )
@@ -9,7 +10,7 @@ import (
 // tlsTransport is TLS on a transport.
 type tlsTransport struct {
 	*tls.Conn
-	inner transport
+	inner socketTransport
 }
 
 // Close closes the connection without close_notify. It never blocks and may be called
@@ -19,14 +20,26 @@ func (s *tlsTransport) Close() error { return s.inner.Close() }
 // SetLinger implements transport.
 func (s *tlsTransport) SetLinger(seconds int) error { return s.inner.SetLinger(seconds) }
 
-func (s *tlsTransport) hasEnded() bool { return s.inner.hasEnded() }
+// idle reads, since most records that arrive on an idle connection are about TLS: new session tickets, key updates,
+// and close_notify, which only ends the connection.
+func (s *tlsTransport) idle() idleState {
+	var next [1]byte
+	n, err := s.inner.poll(s.Conn, next[:])
+	switch {
+	case n > 0:
+		return unrequested
+	case errors.Is(err, errNotReady):
+		return usable
+	}
+	return ended
+}
 
-// handshake starts TLS on the open transport. It reports whether an earlier session was resumed.
+// handshake starts TLS on a transport that was opened. It reports whether an earlier session was resumed.
 //
 // In a loop, the client's last flight is sent together with the first request if the server doesn't respond to it, as with TLS 1.3.
 // That saves a segment, and the server a wake-up.
-func (c *connection) handshake(config *tls.Config) (resumed bool, err error) {
-	s := &tlsTransport{Conn: tls.Client(c.transport, config), inner: c.transport}
+func (c *connection) handshake(opened socketTransport, config *tls.Config) (resumed bool, err error) {
+	s := &tlsTransport{Conn: tls.Client(opened, config), inner: opened}
 	if c.socket != nil {
 		c.socket.startBuffering() // until the first request is encrypted
 	}

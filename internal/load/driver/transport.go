@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -15,16 +16,23 @@ type transport interface {
 	net.Conn
 	// SetLinger is like the method of net.TCPConn.
 	SetLinger(seconds int) error
-	// hasEnded reports whether the server has closed or reset the connection, which must be idle.
-	hasEnded() bool
+	// idle returns the state of the connection, which must have no request in flight. It doesn't wait.
+	idle() idleState
+}
+
+// socketTransport is a transport without TLS.
+type socketTransport interface {
+	transport
+	// poll reads from a TLS connection on the transport without waiting. It returns errNotReady if no record has arrived.
+	poll(conn *tls.Conn, p []byte) (int, error)
 }
 
 // dialer opens a transport for a goroutine, at most until deadline.
-type dialer func(ctx context.Context, deadline time.Time) (transport, error)
+type dialer func(ctx context.Context, deadline time.Time) (socketTransport, error)
 
 // dialTCP returns a dialer for an address.
 func dialTCP(address string) dialer {
-	return func(ctx context.Context, deadline time.Time) (transport, error) {
+	return func(ctx context.Context, deadline time.Time) (socketTransport, error) {
 		conn, err := (&net.Dialer{Deadline: deadline, KeepAlive: -1}).DialContext(ctx, "tcp", address)
 		if err != nil {
 			return nil, err
@@ -47,6 +55,8 @@ type goSocket struct {
 	// readNow and writeNow are tryRead and tryWrite as function values. in and out are their current transfers.
 	readNow, writeNow func(fd uintptr) bool
 	in, out           transfer
+	// polled reports whether reads and writes don't wait.
+	polled bool
 }
 
 // transfer is a read or write in progress.
@@ -73,7 +83,12 @@ func (s *goSocket) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	s.in = transfer{buffer: p}
-	err := s.raw.Read(s.readNow)
+	var err error
+	if s.polled {
+		err = s.once(s.readNow)
+	} else {
+		err = s.raw.Read(s.readNow)
+	}
 	switch {
 	case err != nil:
 		return 0, err
@@ -86,13 +101,40 @@ func (s *goSocket) Read(p []byte) (int, error) {
 // Write implements net.Conn.
 func (s *goSocket) Write(p []byte) (int, error) {
 	s.out = transfer{buffer: p}
-	if err := s.raw.Write(s.writeNow); err != nil {
+	var err error
+	if s.polled {
+		err = s.once(s.writeNow)
+	} else {
+		err = s.raw.Write(s.writeNow)
+	}
+	if err != nil {
 		return s.out.n, err
 	}
 	return s.out.n, s.out.err
 }
 
-func (s *goSocket) hasEnded() (ended bool) {
-	err := s.raw.Control(func(fd uintptr) { ended = hasEnded(int(fd)) })
-	return ended || err != nil
+// once calls a function of a transfer once. It returns errNotReady if the function would have to wait.
+func (s *goSocket) once(transfer func(fd uintptr) bool) error {
+	done := false
+	if err := s.raw.Control(func(fd uintptr) { done = transfer(fd) }); err != nil {
+		return err
+	}
+	if !done {
+		return errNotReady
+	}
+	return nil
+}
+
+func (s *goSocket) idle() idleState {
+	state := ended
+	if s.raw.Control(func(fd uintptr) { state = peek(int(fd)) }) != nil {
+		return ended
+	}
+	return state
+}
+
+func (s *goSocket) poll(conn *tls.Conn, p []byte) (int, error) {
+	s.polled = true
+	defer func() { s.polled = false }()
+	return conn.Read(p)
 }

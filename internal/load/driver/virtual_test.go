@@ -25,8 +25,9 @@ import (
 // pipe is one end of an in-memory connection.
 type pipe struct{ net.Conn }
 
-func (pipe) SetLinger(int) error { return nil }
-func (pipe) hasEnded() bool      { return false }
+func (pipe) SetLinger(int) error                 { return nil }
+func (pipe) idle() idleState                     { return usable }
+func (pipe) poll(*tls.Conn, []byte) (int, error) { return 0, errNotReady }
 
 // connecting is the time that opening a connection takes with TLS in these tests.
 const connecting = 1234 * time.Microsecond
@@ -39,7 +40,7 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) stageResult {
 	var servers sync.WaitGroup
 	load.coarse = true
 	load.looped = false
-	load.dial = func(context.Context, time.Time) (transport, error) {
+	load.dial = func(context.Context, time.Time) (socketTransport, error) {
 		if p.TLS != nil {
 			time.Sleep(connecting)
 		}
@@ -243,7 +244,7 @@ func TestRequestsCountWhenTheyEnd(t *testing.T) {
 		p.Measurement = session.Amount{DurationMicroseconds: 10_000_000}
 		load := newLoad(t, &p, "127.0.0.1:80", Access{})
 		load.looped = false
-		load.dial = func(context.Context, time.Time) (transport, error) {
+		load.dial = func(context.Context, time.Time) (socketTransport, error) {
 			client, server := net.Pipe()
 			go func() {
 				reader := bufio.NewReader(server)

@@ -39,6 +39,9 @@ type Outcome struct {
 	// ClosedByServer is the number of keep-alive connections that the server closed
 	// after a response, as the response announced.
 	ClosedByServer int64
+	// Unrequested is the number of idle connections that were closed since the last request, because
+	// bytes had arrived that responded to no request.
+	Unrequested int64
 	// Connect, TLS, Processing, Waiting, Receiving and Total are the phases of package result. They
 	// only count if the request succeeded, Connect only if Opened, TLS only if Secured.
 	Connect, TLS, Processing, Waiting, Receiving, Total time.Duration
@@ -72,6 +75,7 @@ func (o *Outcome) addTo(m *result.Measure) {
 	}
 	m.Connections += o.Reopened
 	m.ClosedByServer += o.ClosedByServer
+	m.Unrequested += o.Unrequested
 	m.TLSResumed += o.ReopenedResumed
 	if o.Reused {
 		m.KeepAlive++
