@@ -114,7 +114,7 @@ export default function () { http.get(target) }`, server.Address())
 func TestErrorsHaveTheirKinds(t *testing.T) {
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		switch r.Path {
-		case "/status":
+		case "/status", "/status?token=secret":
 			return testserver.Answer{Parts: []string{"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"}}
 		case "/reset":
 			return testserver.Answer{Then: testserver.Reset}
@@ -128,7 +128,7 @@ import { expectedStatuses } from 'k6/http';
 export const options = { thresholds: { 'http_req_failed{expected_response:true}': ['rate==0'] } };
 export default function () {
   http.get(target + '/ok');
-  http.get(target + '/status');
+  http.get(target + '/status?token=secret');
   http.get(target + '/status', { responseCallback: expectedStatuses(500) });
   http.post(target + '/reset');
   http.get(target + '/hang', { timeout: '200ms' });
@@ -137,6 +137,15 @@ export default function () {
 	want := result.ErrorCounts{result.ErrorStatus: 1, result.ErrorReceive: 1, result.ErrorTimeout: 1, result.ErrorConnect: 1}
 	if got.Errors != want || got.Requests != 6 {
 		t.Errorf("%d requests, errors %+v, want %+v", got.Requests, got.Errors, want)
+	}
+	for kind, cause := range map[result.ErrorKind]string{
+		result.ErrorStatus: "GET /status: status 500", result.ErrorReceive: "POST /reset: error_code 1220: ", result.ErrorTimeout: "GET /hang: error_code 1050: request timeout",
+		result.ErrorConnect: "GET /: error_code 1212: dial: connection refused",
+	} {
+		causes := got.Causes[kind]
+		if len(causes) != 1 || causes[0].Count != 1 || causes[0].Example == nil || !strings.HasPrefix(causes[0].Example.Request+": "+causes[0].Text, cause) {
+			t.Errorf("%s: causes %+v, want %q", kind, causes, cause)
+		}
 	}
 }
 
@@ -159,6 +168,25 @@ export default function () {}`}), t.TempDir(), t.TempDir())
 	}
 	if all := text.String() + err.Error() + fmt.Sprint(failed); strings.Contains(all, secret) || !strings.Contains(all, "it is ***") {
 		t.Errorf("the log:\n%s", all)
+	}
+}
+
+// TestCausesHaveNoSecrets requests a path with the value of a Secret.
+func TestCausesHaveNoSecrets(t *testing.T) {
+	const secret = "s3cr3t-value"
+	t.Setenv("TOKEN", secret)
+	p := plans(1)
+	p[0].Script.Secrets = []string{"TOKEN"}
+	sessions := fakeSessions(p, "127.0.0.1:1")
+	c := New(sessions[0], discard)
+	c.UseDirectories(directory(t, map[string]string{"script.js": get + `export default function () { http.get(target + '/' + __ENV.TOKEN + '?a=b') }`}), t.TempDir(), t.TempDir())
+	err := c.Run(t.Context())
+	totals := of[result.Totals](sessions[0])
+	if err != nil || len(totals) != 1 || len(totals[0].Causes[result.ErrorConnect]) != 1 {
+		t.Fatalf("%v, totals %+v", err, totals)
+	}
+	if got := totals[0].Causes[result.ErrorConnect][0].Example.Request; got != "GET /***" {
+		t.Errorf("the request is %q", got)
 	}
 }
 

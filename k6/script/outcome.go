@@ -1,11 +1,15 @@
 package script
 
 import (
+	"cmp"
+	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"go.k6.io/k6/v2/lib/netext/httpext"
 
+	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/load/recorder"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -33,8 +37,35 @@ func outcomeOf(t *httpext.Trail) recorder.Outcome {
 	}
 	if failed {
 		o.Error = kindOfError(t, status, code)
+		o.Cause, o.Request = causeOfError(t, status, code), trailed{t}
 	}
 	return o
+}
+
+// causeOfError returns why a request failed: the status of its response, or k6's error code and what k6 says of it.
+func causeOfError(t *httpext.Trail, status, code int) string {
+	if status > 0 {
+		return "status " + strconv.Itoa(status)
+	}
+	text, _ := t.Tags.Get("error")
+	return fmt.Sprintf("error_code %d: %s", code, fault.Plain(text))
+}
+
+// trailed is the request of a record.
+type trailed struct{ *httpext.Trail }
+
+// String returns method and path, without the query. The path is the tag name if the script has none of the URL.
+func (t trailed) String() string {
+	method, _ := t.Tags.Get("method")
+	address, tagged := t.Tags.Get("url")
+	if !tagged {
+		address, _ = t.Tags.Get("name")
+	}
+	if parsed, err := url.Parse(address); err == nil {
+		address = cmp.Or(parsed.EscapedPath(), "/")
+	}
+	path, _, _ := strings.Cut(address, "?")
+	return strings.TrimSpace(method + " " + path)
 }
 
 // kindOfError returns the error kind of a failed request. It is derived from k6's

@@ -193,7 +193,7 @@ func (c *collector) totals() *result.Totals {
 		script.Checks = append(script.Checks, *check)
 	}
 	return &result.Totals{
-		Measure: *l.recorder.Total(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node, Script: script,
+		Measure: *l.recorder.Total(), Causes: l.recorder.Causes(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node, Script: script,
 	}
 }
 

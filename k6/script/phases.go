@@ -179,6 +179,14 @@ func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 	s.VirtualUsers, s.RunMicroseconds = c.status.VUsMax.Int64, c.load.took.Microseconds()
 	s.MarkedFailed, s.TeardownError = status.code == exitcodes.MarkedAsFailed, c.teardownError
 	s.Summarizes = c.mayExportSummary()
+	for _, causes := range totals.Causes {
+		for i := range causes {
+			causes[i].Text = c.clipped(causes[i].Text)
+			if e := causes[i].Example; e != nil {
+				e.Request = c.clipped(e.Request)
+			}
+		}
+	}
 	c.log.Info("Completed measurement", "requests", totals.Requests, "errors", totals.Errors.Total(), "metrics", len(s.Metrics))
 	return totals, nil
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -112,6 +113,9 @@ func parseAB(report, percentiles string) (f *metrics, length int64, err error) {
 		c.Errors[result.ErrorException] += failed - got
 	}
 	c.Errors[result.ErrorStatus] = max(0, min(c.Non2xx-failed, c.Requests-c.Errors.Total()))
+	f.totals.Causes = causesOf(&c.Errors, map[result.ErrorKind]string{
+		result.ErrorLength: "another length than that of the first response", result.ErrorStatus: "status outside of 200 to 299",
+	})
 	// A connection is opened for each request that isn't on a kept one.
 	c.Connections = max(0, c.Requests-c.KeepAlive)
 	if c.Succeeded() < 0 {
@@ -128,6 +132,15 @@ func parseAB(report, percentiles string) (f *metrics, length int64, err error) {
 		p.err = t.Check()
 	}
 	return f, length, p.err
+}
+
+// causesOf returns one cause for each kind of error that occurred: that of texts, or that the tool didn't tell it.
+func causesOf(errors *result.ErrorCounts, texts map[result.ErrorKind]string) result.Causes {
+	var causes result.Causes
+	for kind, n := range errors.Occurred() {
+		causes.Count(kind, result.Cause{Text: cmp.Or(texts[kind], "the tool doesn't say why"), Count: n})
+	}
+	return causes
 }
 
 // abPercentiles returns the percentiles of the file of ab's option -e, which are in milliseconds.

@@ -96,6 +96,7 @@ func parseSiege(output []byte) (*metrics, error) {
 	c.Errors[result.ErrorReceive] = s.FailedTransactions
 	c.Errors[result.ErrorStatus] = max(0, *s.Transactions-s.SuccessfulTransactions)
 	c.Non2xx = c.Errors[result.ErrorStatus]
+	f.totals.Causes = causesOf(&c.Errors, map[result.ErrorKind]string{result.ErrorStatus: "status of at least 400"})
 	c.BytesReceived = int64(s.DataTransferred * (1 << 20))
 	microseconds := func(seconds float64) int64 { return int64(seconds*1e6 + 0.5) }
 	f.totals.Tool = &result.Tool{

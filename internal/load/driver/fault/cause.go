@@ -38,25 +38,28 @@ func causeOf(err error) string {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "tls: connection closed without close_notify"
 	case operation != nil:
-		return plainCause(operation.Err.Error())
+		return Plain(operation.Err.Error())
 	}
-	return plainCause(err.Error())
+	return Plain(err.Error())
 }
 
-// plainCause returns a text without its numbers, cut and made printable.
-func plainCause(text string) string {
-	var b strings.Builder
-	digits := false
-	for _, c := range text {
-		if digit := '0' <= c && c <= '9'; digit {
-			if !digits {
-				b.WriteByte('N')
-			}
-			digits = true
-			continue
+// Plain returns a text as a cause: without its numbers and URLs, which may differ from request to request, cut and made printable.
+func Plain(text string) string {
+	words := strings.Fields(text)
+	for i, word := range words {
+		if strings.Contains(word, "://") {
+			words[i] = "URL"
 		}
-		digits = false
-		b.WriteRune(c)
+	}
+	text = strings.Join(words, " ")
+	var b strings.Builder
+	for i, c := range text {
+		switch {
+		case c < '0' || c > '9':
+			b.WriteRune(c)
+		case i == 0 || text[i-1] < '0' || text[i-1] > '9':
+			b.WriteByte('N')
+		}
 	}
 	return printable.Clipped(b.String(), result.MaxCauseBytes)
 }
@@ -73,7 +76,7 @@ func unverifiedCause(err error) string {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "tls: certificate has expired or is not yet valid"
 	}
-	return "tls: certificate rejected: " + plainCause(strings.TrimPrefix(err.Error(), "x509: "))
+	return "tls: certificate rejected: " + Plain(strings.TrimPrefix(err.Error(), "x509: "))
 }
 
 // alerts are the names of alerts (RFC 8446, section 6, and the registry "TLS Alerts" of IANA).
@@ -91,7 +94,7 @@ var alerts = map[uint64]string{
 func alertCause(err error) string {
 	v := reflect.ValueOf(err)
 	if !v.CanUint() {
-		return plainCause(err.Error())
+		return Plain(err.Error())
 	}
 	number := v.Uint()
 	name, known := alerts[number]
