@@ -182,7 +182,7 @@ func TestReconcileEndsARunWithAnotherArtifact(t *testing.T) {
 			if got := b.state(); got.Reason != test.want || b.run.Status.Artifact != nil {
 				t.Errorf("%+v, artifact %+v", got, b.run.Status.Artifact)
 			}
-			// As long as the pods have the measurement, its figures are kept.
+			// As long as the pods have the measurement, its metrics are kept.
 			if r := b.run.Status.Result; test.before != (r != nil) || r != nil && *r.Requests != 2000 {
 				t.Errorf("the status has the result %+v", r)
 			}

@@ -77,7 +77,7 @@ type agent struct {
 	next        time.Time     // when that is
 	probed      session.Watch // the current probe, without containers
 	stopProbing func()
-	missing     bool // whether figures that this node doesn't have were logged
+	missing     bool // whether metrics that this node doesn't have were logged
 }
 
 func (a *agent) handle(ctx context.Context, order pod.Order) error {
@@ -136,7 +136,7 @@ func (a *agent) logMissing(node *result.NodeUsage) {
 	}
 	if missing := node.Missing(); len(missing) > 0 {
 		a.missing = true
-		a.log.Info("This node does not have all figures", "missing", missing)
+		a.log.Info("This node does not have all metrics", "missing", missing)
 	}
 }
 

@@ -190,7 +190,7 @@ func showIn(t testing.TB, directory string, pid int, cgroup string) {
 	put(t, filepath.Join(directory, name, "cgroup"), cgroup)
 }
 
-// showNode has this machine's figures in place of those that a pod's node and network have.
+// showNode has this machine's metrics in place of those that a pod's node and network have.
 func showNode(t testing.TB, directory string) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(directory, "self/net")); err != nil {

@@ -36,7 +36,7 @@ func measured(rate int64) *result.Result {
 }
 
 // Every metric that the API knows is one of the result, and the other way around.
-func TestFiguresAreThoseOfTheAPI(t *testing.T) {
+func TestMetricsAreThoseOfTheAPI(t *testing.T) {
 	data, err := os.ReadFile("../../config/crd/bases/assay.dev_benchmarks.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -175,7 +175,7 @@ func (s *search) at(p result.BreakingPoint, i int, actual string) result.Breakin
 	return p
 }
 
-// sustained returns the first of the entries from which on a figure is above a bound for SustainedSeconds, or
+// sustained returns the first of the entries from which on a metric is above a bound for SustainedSeconds, or
 // -1. Entries of which it is unknown don't count.
 func (s *search) sustained(bound float64, of func(e *entry) (value float64, known bool)) int {
 	first, seconds := -1, int64(0)

@@ -22,7 +22,7 @@ func ramp(from, to, seconds int64) profile.Segment {
 	return profile.Segment{From: from, To: to, DurationMicroseconds: seconds * million}
 }
 
-// target is a target whose figures are functions of the load alone, so that the instant of each breaking point
+// target is a target whose metrics are functions of the load alone, so that the instant of each breaking point
 // is known.
 type target struct {
 	// knee is the load from which on the throughput stays the same. Below it, each user makes one

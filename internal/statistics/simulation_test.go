@@ -16,11 +16,11 @@ const (
 	confidence       = 95.0
 )
 
-// A noise returns the figures of consecutive runs of one variant: figures[run][metric].
+// A noise returns the metrics of consecutive runs of one variant: values[run][metric].
 type noise func(random *rand.Rand, runs int) [][]float64
 
-// noiseFile holds the figures of identical runs on a cluster, one after the other: an array of
-// objects from a metric's name to its figure. "make test-benchmark" writes it.
+// noiseFile holds the metrics of identical runs on a cluster, one after the other: an array of
+// objects from a metric's name to its value. "make test-benchmark" writes it.
 const noiseFile = "testdata/noise.json"
 
 // simulated names the metrics of the noise, the only one of which more is better first.
@@ -49,18 +49,18 @@ func newNoise(t *testing.T) noise {
 	return func(random *rand.Rand, n int) [][]float64 {
 		// Four neighboring runs at a time keep what they have in common.
 		const neighbors = 4
-		var figures [][]float64
-		for len(figures) < n {
+		var measured [][]float64
+		for len(measured) < n {
 			first := random.IntN(len(runs) - neighbors + 1)
 			for _, run := range runs[first : first+neighbors] {
 				var values []float64
 				for _, name := range simulated {
 					values = append(values, run[name])
 				}
-				figures = append(figures, values)
+				measured = append(measured, values)
 			}
 		}
-		return figures[:n]
+		return measured[:n]
 	}
 }
 
@@ -79,20 +79,20 @@ func direction(metric int) Direction {
 	return Lower
 }
 
-// worsen makes a figure worse by a factor.
-func worsen(figure, factor float64, metric int) float64 {
+// worsen makes a value worse by a factor.
+func worsen(value, factor float64, metric int) float64 {
 	if direction(metric) == Higher {
-		return figure / factor
+		return value / factor
 	}
-	return figure * factor
+	return value * factor
 }
 
-// values returns the figures of each metric in each block.
+// values returns the values of each metric in each block.
 func (r round) values(random *rand.Rand, n noise) (baseline, candidate [][]float64) {
 	runs := 2 * r.blocks
 	baseline, candidate = make([][]float64, simulatedMetrics), make([][]float64, simulatedMetrics)
 	candidateFirst := false
-	for i, figures := range n(random, runs) {
+	for i, measured := range n(random, runs) {
 		if i%2 == 0 {
 			candidateFirst = random.IntN(2) == 0
 		}
@@ -100,12 +100,12 @@ func (r round) values(random *rand.Rand, n noise) (baseline, candidate [][]float
 		if r.sequential {
 			isCandidate = i >= r.blocks
 		}
-		for m, figure := range figures {
-			figure = worsen(figure, 1+r.drift*float64(i)/float64(runs-1), m)
+		for m, value := range measured {
+			value = worsen(value, 1+r.drift*float64(i)/float64(runs-1), m)
 			if isCandidate {
-				candidate[m] = append(candidate[m], figure)
+				candidate[m] = append(candidate[m], value)
 			} else {
-				baseline[m] = append(baseline[m], figure)
+				baseline[m] = append(baseline[m], value)
 			}
 		}
 	}
@@ -220,13 +220,13 @@ func TestStopByWidth(t *testing.T) {
 func TestInjectedSlowdown(t *testing.T) {
 	alpha := Alpha(confidence, simulatedMetrics)
 	normal := func(random *rand.Rand, runs int) [][]float64 {
-		figures := make([][]float64, runs)
-		for i := range figures {
+		measured := make([][]float64, runs)
+		for i := range measured {
 			for range simulatedMetrics {
-				figures[i] = append(figures[i], math.Exp(0.08*random.NormFloat64()))
+				measured[i] = append(measured[i], math.Exp(0.08*random.NormFloat64()))
 			}
 		}
-		return figures
+		return measured
 	}
 	const rounds = 5 * simulatedRounds
 	for name, n := range map[string]noise{"runs": newNoise(t), "normal": normal} {

@@ -11,7 +11,7 @@ import (
 func TestAcceptQueueOverflow(t *testing.T) {
 	for name, tc := range map[string]struct {
 		overflows, drops, queue, limit, connect int64
-		figures                                 []string // nil when nothing is to be found
+		metrics                                 []string // nil when nothing is to be found
 	}{
 		"nothing waited":       {0, 0, 0, 100, 900, nil},
 		"one place was left":   {0, 0, 99, 100, 900, nil},
@@ -29,10 +29,10 @@ func TestAcceptQueueOverflow(t *testing.T) {
 			r.Merged.Latencies.Of(result.Connect).Record(tc.connect)
 		}
 		got := find(r, "AcceptQueueOverflow", validity.Declared{})
-		if (got.Severity == result.Warns) != (tc.figures != nil) {
+		if (got.Severity == result.Warns) != (tc.metrics != nil) {
 			t.Errorf("%s: found %s %q", name, got.Severity, got.Message)
 		}
-		for _, text := range tc.figures {
+		for _, text := range tc.metrics {
 			if !strings.Contains(got.Message, text) {
 				t.Errorf("%s: %q lacks %q", name, got.Message, text)
 			}

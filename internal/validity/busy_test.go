@@ -44,7 +44,7 @@ func TestTargetNotBusy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		of      simulation
 		change  func(*result.Result)
-		figures []string // nil when nothing is to be found
+		metrics []string // nil when nothing is to be found
 	}{
 		"four threads for 100 connections": {pool, unchanged, []string{
 			"The target had CPU time left (2", "98 of 100 connections were waiting", "times as long as the quickest", "which carried 0.4 MB/s",
@@ -93,10 +93,10 @@ func TestTargetNotBusy(t *testing.T) {
 			r := tc.of.run()
 			tc.change(r)
 			got := find(r, "TargetNotBusy", validity.Declared{ThinkTime: tc.of.think > 0.1})
-			if (got.Severity == result.Warns) != (tc.figures != nil) {
+			if (got.Severity == result.Warns) != (tc.metrics != nil) {
 				t.Errorf("found %s %q", got.Severity, got.Message)
 			}
-			for _, text := range tc.figures {
+			for _, text := range tc.metrics {
 				if !strings.Contains(got.Message, text) {
 					t.Errorf("%q lacks %q", got.Message, text)
 				}

@@ -13,7 +13,7 @@ func TestFewRequestsForGC(t *testing.T) {
 	for name, tc := range map[string]struct {
 		requests, pauses, paused, longest int64
 		median                            int64  // of 100 requests in flight, in microseconds
-		figures                           string // empty when nothing is to be found
+		metrics                           string // empty when nothing is to be found
 	}{
 		"no Java":                      {20_000, result.Unknown, result.Unknown, result.Unknown, 1 * ms, ""},
 		"none in few requests":         {20_000, 0, 0, 0, 1 * ms, "had no GC pause in the 20000 requests of the measurement"},
@@ -41,8 +41,8 @@ func TestFewRequestsForGC(t *testing.T) {
 			r.Server.End.GCPauses, r.Server.End.GCPause = result.Unknown, result.Unknown
 		}
 		got := find(r, "FewRequestsForGC", validity.Declared{})
-		if (got.Severity == result.Warns) != (tc.figures != "") || !strings.Contains(got.Message, tc.figures) {
-			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.figures)
+		if (got.Severity == result.Warns) != (tc.metrics != "") || !strings.Contains(got.Message, tc.metrics) {
+			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.metrics)
 		}
 	}
 	r := sound()

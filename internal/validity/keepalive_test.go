@@ -15,7 +15,7 @@ func TestKeepAliveLimitReached(t *testing.T) {
 		keepAlive bool
 		tls       bool
 		limit     validity.Limit
-		figures   string // empty when nothing is to be found
+		metrics   string // empty when nothing is to be found
 		failed    int64  // responses with a status of an error
 	}{
 		"Tomcat's 100":         {995, true, false, tomcat, "closed 995 connections, after 101 requests each on average, although keep-alive was requested: 0.99% of the requests had to open one again, which took 2.5ms", 0},
@@ -38,8 +38,8 @@ func TestKeepAliveLimitReached(t *testing.T) {
 			r.Environment.TLS = &result.Handshake{Protocol: "TLSv1.3"}
 		}
 		got := find(r, "KeepAliveLimitReached", validity.Declared{KeepAlive: tc.limit})
-		if (got.Severity == result.Warns) != (tc.figures != "") || !strings.Contains(got.Message, tc.figures) {
-			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.figures)
+		if (got.Severity == result.Warns) != (tc.metrics != "") || !strings.Contains(got.Message, tc.metrics) {
+			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.metrics)
 		}
 	}
 }

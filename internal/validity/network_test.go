@@ -54,7 +54,7 @@ func (l link) run() *result.Result {
 	return r
 }
 
-// TestLinkFull has the figures of links that were limited with tc, and of a server with four threads.
+// TestLinkFull has the metrics of links that were limited with tc, and of a server with four threads.
 func TestLinkFull(t *testing.T) {
 	fast := link{megabits: 95.4, best: 0.007, receiving: 0.25, cpu: 0.2}
 	with := func(change func(*link)) link {
@@ -70,7 +70,7 @@ func TestLinkFull(t *testing.T) {
 		of       link
 		change   func(*result.Result)
 		declared validity.Declared
-		figures  string // empty when nothing is to be found
+		metrics  string // empty when nothing is to be found
 	}{
 		"100 Mbit/s":            {fast, unchanged, validity.Declared{}, "From second 0 on, the target's interfaces sent 95.4 Mbit/s: no second had 1% more, and 25% of the time of requests was that between the first and the last byte of the response. The target had CPU time left (20.0% of the limit used)."},
 		"a third slow":          {with(func(l *link) { l.slow = 0.3 }), unchanged, validity.Declared{}, "sent 95.4 Mbit/s"},
@@ -104,8 +104,8 @@ func TestLinkFull(t *testing.T) {
 		r := tc.of.run()
 		tc.change(r)
 		got := find(r, "NetworkLimited", tc.declared)
-		if (got.Severity == result.Warns) != (tc.figures != "") || !strings.Contains(got.Message, tc.figures) {
-			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.figures)
+		if (got.Severity == result.Warns) != (tc.metrics != "") || !strings.Contains(got.Message, tc.metrics) {
+			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.metrics)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestLinkFull(t *testing.T) {
 func TestPacketsLost(t *testing.T) {
 	for name, tc := range map[string]struct {
 		requests, segments, again, arrived, clientsAgain, packets, dropped, refused int64
-		figures                                                                     string // empty when nothing is to be found
+		metrics                                                                     string // empty when nothing is to be found
 	}{
 		"none":                         {100_000, 3_000_000, 0, 0, 0, 100_000, 0, 0, ""},
 		"late acknowledgments":         {26_579, 862_542, 3594, 3594, 0, 100_000, 0, 0, ""},
@@ -135,8 +135,8 @@ func TestPacketsLost(t *testing.T) {
 		target.PacketsSent, target.SendDrops, target.ListenDrops = tc.packets, tc.dropped, tc.refused
 		r.NodeUsage, r.Clients[1].NodeUsage = target, client
 		got := find(r, "NetworkLimited", validity.Declared{})
-		if (got.Severity == result.Warns) != (tc.figures != "") || !strings.Contains(got.Message, tc.figures) {
-			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.figures)
+		if (got.Severity == result.Warns) != (tc.metrics != "") || !strings.Contains(got.Message, tc.metrics) {
+			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.metrics)
 		}
 	}
 }

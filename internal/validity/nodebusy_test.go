@@ -52,10 +52,10 @@ func TestNodeBusy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change   func(*result.Result)
 		severity result.Severity // empty when nothing is to be found
-		figures  string
+		metrics  string
 	}{
 		"unknown":                          {func(*result.Result) {}, "", ""},
-		"no figures":                       {target(result.UnknownNode()), "", ""},
+		"no metrics":                       {target(result.UnknownNode()), "", ""},
 		"idle CPUs":                        {target(around(2, 70, 1)), "", ""},
 		"others where nothing is promised": {target(around(8, 15, 70)), "", ""},
 		"others on CPUs of its own": {
@@ -109,8 +109,8 @@ func TestNodeBusy(t *testing.T) {
 		tc.change(r)
 		got := find(r, "NodeBusy", validity.Declared{})
 		checkSeconds(t, got)
-		if got.Severity != tc.severity || !strings.Contains(got.Message, tc.figures) {
-			t.Errorf("%s: found %s %q, want %s %q", name, got.Severity, got.Message, tc.severity, tc.figures)
+		if got.Severity != tc.severity || !strings.Contains(got.Message, tc.metrics) {
+			t.Errorf("%s: found %s %q, want %s %q", name, got.Severity, got.Message, tc.severity, tc.metrics)
 		}
 	}
 }

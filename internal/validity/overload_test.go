@@ -67,7 +67,7 @@ func TestNotKeepingUp(t *testing.T) {
 	for name, tc := range map[string]struct {
 		of       simulation
 		severity result.Severity
-		figures  string
+		metrics  string
 	}{
 		"600/s of 500/s":         {of500(600), result.Invalidates, "did not keep up with 599.90 requests/s: the median latency rose by 1"},
 		"600/s of 500/s for 6 s": {with(of500(600), func(s *simulation) { s.seconds = 6 }), result.Invalidates, "serves 1"},
@@ -89,8 +89,8 @@ func TestNotKeepingUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := find(tc.of.run(), "NotKeepingUp", validity.Declared{})
 			checkSeconds(t, got)
-			if got.Severity != tc.severity || !strings.Contains(got.Message, tc.figures) {
-				t.Errorf("found %s %q, want %s with %q", got.Severity, got.Message, tc.severity, tc.figures)
+			if got.Severity != tc.severity || !strings.Contains(got.Message, tc.metrics) {
+				t.Errorf("found %s %q, want %s with %q", got.Severity, got.Message, tc.severity, tc.metrics)
 			}
 		})
 	}

@@ -34,12 +34,12 @@ func TestSettingsNotInEffect(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change   func(*result.Result)
 		declared validity.Declared
-		figures  string // empty when nothing is to be found
+		metrics  string // empty when nothing is to be found
 	}{
 		"a queue as declared":          {queue(1000), backlog, ""},
 		"a longer one, of a backend":   {queue(4096), backlog, ""},
 		"an unknown one":               {queue(result.Unknown), backlog, ""},
-		"no figures":                   {func(*result.Result) {}, backlog, ""},
+		"no metrics":                   {func(*result.Result) {}, backlog, ""},
 		"a queue that nobody declared": {queue(50), validity.Declared{Backlog: validity.Limit{Setting: "acceptCount"}}, ""},
 		"net.core.somaxconn":           {queue(128), backlog, "acceptCount is 1000, but the accept queue has only 128 places: increase net.core.somaxconn"},
 
@@ -62,8 +62,8 @@ func TestSettingsNotInEffect(t *testing.T) {
 		r := sound()
 		tc.change(r)
 		got := find(r, "SettingsNotInEffect", tc.declared)
-		if (got.Severity == result.Warns) != (tc.figures != "") || !strings.Contains(got.Message, tc.figures) {
-			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.figures)
+		if (got.Severity == result.Warns) != (tc.metrics != "") || !strings.Contains(got.Message, tc.metrics) {
+			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.metrics)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestNotSteady(t *testing.T) {
 	const machineFaster, machineSlower = "not the target but its machine became faster", "not the target but its machine became slower"
 	for name, tc := range map[string]struct {
 		of      simulation
-		figures []string // nil when nothing is to be found
+		metrics []string // nil when nothing is to be found
 	}{
 		"code still being compiled":   {noisy(30, compiling(10)), []string{"requests/s", warming}},
 		"a leak":                      {noisy(60, slower(0.008)), []string{"requests/s", "(-", slowing}},
@@ -68,10 +68,10 @@ func TestNotSteady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := find(tc.of.run(), "NotSteady", validity.Declared{})
 			checkSeconds(t, got)
-			if (got.Severity == result.Warns) != (tc.figures != nil) {
+			if (got.Severity == result.Warns) != (tc.metrics != nil) {
 				t.Errorf("found %s %q", got.Severity, got.Message)
 			}
-			for _, text := range tc.figures {
+			for _, text := range tc.metrics {
 				if !strings.Contains(got.Message, text) {
 					t.Errorf("%q lacks %q", got.Message, text)
 				}

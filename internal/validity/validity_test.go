@@ -186,7 +186,7 @@ func TestRules(t *testing.T) {
 		name     string
 		change   change
 		severity result.Severity // empty when nothing is to be found
-		figures  string
+		metrics  string
 	}{
 		{"NothingSucceeded", "one of many", failed(19_999, 20_000), "", ""},
 		{"NothingSucceeded", "none of many", failed(20_000, 20_000), result.Invalidates, "None of 20000 requests succeeded: mostly timeout."},
@@ -368,8 +368,8 @@ func TestRules(t *testing.T) {
 					found = f
 				}
 			}
-			if found.Severity != tc.severity || !strings.Contains(found.Message, tc.figures) {
-				t.Errorf("found %s %q, want %s with %q", found.Severity, found.Message, tc.severity, tc.figures)
+			if found.Severity != tc.severity || !strings.Contains(found.Message, tc.metrics) {
+				t.Errorf("found %s %q, want %s with %q", found.Severity, found.Message, tc.severity, tc.metrics)
 			}
 			checkSeconds(t, found)
 			if strings.Contains(found.Message, "%!") {

@@ -286,11 +286,11 @@ func gridsOf(t *testing.T, b *v1alpha1.Benchmark, o round.PivotOptions) []round.
 	return p.Grids
 }
 
-// levelMedians returns a figure as each of the metrics that a level has.
-func levelMedians(figure float64) map[v1alpha1.BenchmarkMetric]float64 {
+// levelMedians returns a value as each of the metrics that a level has.
+func levelMedians(value float64) map[v1alpha1.BenchmarkMetric]float64 {
 	medians := map[v1alpha1.BenchmarkMetric]float64{}
 	for _, m := range result.LevelMetrics {
-		medians[v1alpha1.BenchmarkMetric(m.Name)] = figure
+		medians[v1alpha1.BenchmarkMetric(m.Name)] = value
 	}
 	return medians
 }
@@ -365,7 +365,7 @@ func TestTablesOfR2(t *testing.T) {
 			numbers += len(slices.Concat(grid.Values...))
 		}
 		if numbers != c.wantNumbers {
-			t.Errorf("%s: %d figures, want %d", c.name, numbers, c.wantNumbers)
+			t.Errorf("%s: %d numbers, want %d", c.name, numbers, c.wantNumbers)
 		}
 	}
 }

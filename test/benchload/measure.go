@@ -18,7 +18,7 @@ const extraTime = 10 * time.Second
 
 // sample is the result of one run of one tool.
 type sample struct {
-	figures
+	metrics
 	// cpu is the user and system time of the process and its children. peak is the peak RSS
 	// in bytes.
 	cpu  time.Duration
@@ -80,7 +80,7 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) {
 		return nil, fmt.Errorf("%w: %s", err, &errs)
 	}
-	if s.figures, err = t.parse(output.String()); err != nil {
+	if s.metrics, err = t.parse(output.String()); err != nil {
 		return nil, err
 	}
 	if s.requests == 0 {

@@ -19,9 +19,9 @@ func find(text, pattern string) string {
 	return m[1]
 }
 
-// parseFigures finds a tool's figures by patterns. That of the time matches a duration, such as
+// parseMetrics finds a tool's metrics by patterns. That of the time matches a duration, such as
 // 1.02s, or a number of seconds. Those of failures may be missing.
-func parseFigures(output, requests, took string, failures ...string) (figures, error) {
+func parseMetrics(output, requests, took string, failures ...string) (metrics, error) {
 	n, err := strconv.ParseInt(find(output, requests), 10, 64)
 	duration := find(output, took)
 	if strings.Trim(duration, "0123456789.") == "" {
@@ -29,9 +29,9 @@ func parseFigures(output, requests, took string, failures ...string) (figures, e
 	}
 	time, timeErr := time.ParseDuration(duration)
 	if err := errors.Join(err, timeErr); err != nil {
-		return figures{}, fmt.Errorf("output lacks %q or %q: %w:\n%s", requests, took, err, output)
+		return metrics{}, fmt.Errorf("output lacks %q or %q: %w:\n%s", requests, took, err, output)
 	}
-	f := figures{requests: n, seconds: time.Seconds()}
+	f := metrics{requests: n, seconds: time.Seconds()}
 	for _, pattern := range failures {
 		if text := find(output, pattern); text != "" {
 			failed, err := strconv.ParseInt(text, 10, 64)
@@ -46,23 +46,23 @@ func parseFigures(output, requests, took string, failures ...string) (figures, e
 
 // parseWrk doesn't count read errors: with "Connection: close" wrk reports the end of each connection
 // as one.
-func parseWrk(output string) (figures, error) {
-	return parseFigures(output, `^ +(\d+) requests in `, `^ +\d+ requests in (\S+), `, `Non-2xx or 3xx responses: (\d+)`,
+func parseWrk(output string) (metrics, error) {
+	return parseMetrics(output, `^ +(\d+) requests in `, `^ +\d+ requests in (\S+), `, `Non-2xx or 3xx responses: (\d+)`,
 		`Socket errors: connect (\d+)`, `Socket errors: .* write (\d+)`, `Socket errors: .* timeout (\d+)`)
 }
 
-func parseAB(output string) (figures, error) {
-	f, err := parseFigures(output, `^Complete requests: +(\d+)`, `^Time taken for tests: +([\d.]+) seconds`, `^Failed requests: +(\d+)`, `^Non-2xx responses: +(\d+)`)
+func parseAB(output string) (metrics, error) {
+	f, err := parseMetrics(output, `^Complete requests: +(\d+)`, `^Time taken for tests: +([\d.]+) seconds`, `^Failed requests: +(\d+)`, `^Non-2xx responses: +(\d+)`)
 	f.requests -= f.failed
 	return f, err
 }
 
-func parseH2load(output string) (figures, error) {
-	return parseFigures(output, `^requests: .* (\d+) succeeded`, `^finished in ([\d.]+m?s),`, `^requests: .* (\d+) failed`)
+func parseH2load(output string) (metrics, error) {
+	return parseMetrics(output, `^requests: .* (\d+) succeeded`, `^finished in ([\d.]+m?s),`, `^requests: .* (\d+) failed`)
 }
 
-func parseHey(output string) (figures, error) {
-	f := figures{}
+func parseHey(output string) (metrics, error) {
+	f := metrics{}
 	counts := regexp.MustCompile(`(?m)^\s+\[(\d+)\]\t(?:(\d+) responses)?`)
 	for _, m := range counts.FindAllStringSubmatch(output, -1) {
 		text, succeeded := m[1], false // the count of an error kind
@@ -87,23 +87,23 @@ func parseHey(output string) (figures, error) {
 	return f, nil
 }
 
-func parseSiege(output string) (figures, error) {
-	return parseFigures(output, `"transactions":\s+(\d+)`, `"elapsed_time":\s+([\d.]+)`, `"failed_transactions":\s+(\d+)`)
+func parseSiege(output string) (metrics, error) {
+	return parseMetrics(output, `"transactions":\s+(\d+)`, `"elapsed_time":\s+([\d.]+)`, `"failed_transactions":\s+(\d+)`)
 }
 
-func parseK6(output string) (figures, error) {
+func parseK6(output string) (metrics, error) {
 	var summary struct {
 		Requests     int64
 		Failed       int64
 		Milliseconds float64
 	}
 	if err := decode(output, &summary); err != nil {
-		return figures{}, err
+		return metrics{}, err
 	}
-	return figures{requests: summary.Requests - summary.Failed, failed: summary.Failed, seconds: summary.Milliseconds / 1000}, nil
+	return metrics{requests: summary.Requests - summary.Failed, failed: summary.Failed, seconds: summary.Milliseconds / 1000}, nil
 }
 
-func parseAssayLoad(output string) (figures, error) {
+func parseAssayLoad(output string) (metrics, error) {
 	var r struct {
 		Merged struct {
 			Requests, Dropped int64
@@ -121,10 +121,10 @@ func parseAssayLoad(output string) (figures, error) {
 		}
 	}
 	if err := decode(output, &r); err != nil {
-		return figures{}, err
+		return metrics{}, err
 	}
 	failed := r.Merged.Errors["total"]
-	f := figures{requests: r.Merged.Requests - failed, failed: failed, seconds: r.DurationMicroseconds / 1e6}
+	f := metrics{requests: r.Merged.Requests - failed, failed: failed, seconds: r.DurationMicroseconds / 1e6}
 	for _, c := range r.Clients {
 		f.loadCPU += time.Duration(c.Usage.UserCPUMicroseconds+c.Usage.SystemCPUMicroseconds) * time.Microsecond
 	}

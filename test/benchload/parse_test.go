@@ -14,15 +14,15 @@ import (
 // testdata.
 func TestParse(t *testing.T) {
 	for file, test := range map[string]struct {
-		parse func(string) (figures, error)
-		want  figures
+		parse func(string) (metrics, error)
+		want  metrics
 	}{
-		"wrk":       {parseWrk, figures{requests: 14586, seconds: 1.02}},
-		"wrk-close": {parseWrk, figures{requests: 6114, seconds: 1}},
-		"ab":        {parseAB, figures{requests: 17541, seconds: 1.000}},
-		"h2load":    {parseH2load, figures{requests: 19852, seconds: 1}},
-		"hey":       {parseHey, figures{requests: 6228, seconds: 1.0028}},
-		"siege":     {parseSiege, figures{requests: 639, seconds: 0.23}},
+		"wrk":       {parseWrk, metrics{requests: 14586, seconds: 1.02}},
+		"wrk-close": {parseWrk, metrics{requests: 6114, seconds: 1}},
+		"ab":        {parseAB, metrics{requests: 17541, seconds: 1.000}},
+		"h2load":    {parseH2load, metrics{requests: 19852, seconds: 1}},
+		"hey":       {parseHey, metrics{requests: 6228, seconds: 1.0028}},
+		"siege":     {parseSiege, metrics{requests: 639, seconds: 0.23}},
 	} {
 		t.Run(file, func(t *testing.T) {
 			output, err := os.ReadFile("testdata/" + file + ".txt")
@@ -43,22 +43,22 @@ func TestParse(t *testing.T) {
 
 func TestParseFailures(t *testing.T) {
 	for name, test := range map[string]struct {
-		parse  func(string) (figures, error)
+		parse  func(string) (metrics, error)
 		output string
-		want   figures
+		want   metrics
 	}{
 		"wrk": {parseWrk, "  20 requests in 1.50s, 7MB read\n  Socket errors: connect 1, read 50, write 2, timeout 3\n  Non-2xx or 3xx responses: 4\n",
-			figures{requests: 20, failed: 10, seconds: 1.5}},
+			metrics{requests: 20, failed: 10, seconds: 1.5}},
 		"ab": {parseAB, "Time taken for tests:   2.000 seconds\nComplete requests:      20\nFailed requests:        3\nNon-2xx responses:      2\n",
-			figures{requests: 15, failed: 5, seconds: 2}},
+			metrics{requests: 15, failed: 5, seconds: 2}},
 		"h2load": {parseH2load, "finished in 500.00ms, 1 req/s\nrequests: 9 total, 9 started, 9 done, 7 succeeded, 2 failed, 0 errored, 0 timeout\n",
-			figures{requests: 7, failed: 2, seconds: 0.5}},
+			metrics{requests: 7, failed: 2, seconds: 0.5}},
 		"hey": {parseHey, "  Total:\t2.0 secs\nStatus code distribution:\n  [200]\t10 responses\n  [500]\t3 responses\n\nError distribution:\n  [12]\tGet \"http://a\": EOF\n",
-			figures{requests: 10, failed: 15, seconds: 2}},
-		"k6": {parseK6, `{"requests":10,"failed":1,"milliseconds":1500}`, figures{requests: 9, failed: 1, seconds: 1.5}},
+			metrics{requests: 10, failed: 15, seconds: 2}},
+		"k6": {parseK6, `{"requests":10,"failed":1,"milliseconds":1500}`, metrics{requests: 9, failed: 1, seconds: 1.5}},
 		"assay-load": {parseAssayLoad, `{"merged":{"requests":10,"errors":{"total":2,"length":2}},"durationMicroseconds":500000,` +
 			`"clients":[{"usage":{"userCPUMicroseconds":30,"systemCPUMicroseconds":12}}]}`,
-			figures{requests: 8, failed: 2, seconds: 0.5, loadCPU: 42 * time.Microsecond}},
+			metrics{requests: 8, failed: 2, seconds: 0.5, loadCPU: 42 * time.Microsecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := test.parse(test.output); err != nil || got != test.want {
@@ -127,7 +127,7 @@ func TestSkipped(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	one := func(cpu time.Duration) *sample {
-		return &sample{figures: figures{requests: 1000, failed: 1, seconds: 2}, cpu: cpu, peak: 10 << 20, switches: 250, faults: 20}
+		return &sample{metrics: metrics{requests: 1000, failed: 1, seconds: 2}, cpu: cpu, peak: 10 << 20, switches: 250, faults: 20}
 	}
 	rows := []row{
 		{tool: "wrk", samples: []*sample{one(10 * time.Millisecond), one(20 * time.Millisecond), one(40 * time.Millisecond)}},

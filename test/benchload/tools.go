@@ -43,11 +43,11 @@ type tool struct {
 	// environment is added to this program's environment.
 	environment []string
 	// parse parses its output.
-	parse func(output string) (figures, error)
+	parse func(output string) (metrics, error)
 }
 
-// figures are the figures that a tool reports.
-type figures struct {
+// metrics are the metrics that a tool reports.
+type metrics struct {
 	requests int64 // successful requests
 	failed   int64
 	seconds  float64 // duration of the requests

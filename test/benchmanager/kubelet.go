@@ -25,8 +25,8 @@ import (
 // has their sessions with the manager, and removes those that are deleted.
 type kubelet struct {
 	*cluster
-	manager *process
-	figures *figures
+	manager  *process
+	workload *workload
 
 	mu       sync.Mutex
 	pods     map[types.UID]*running
@@ -43,9 +43,9 @@ type running struct {
 }
 
 // startKubelet starts the kubelet, whose pods have sessions with a manager until the context ends.
-func (c *cluster) startKubelet(ctx context.Context, manager *process, f *figures) (*kubelet, error) {
+func (c *cluster) startKubelet(ctx context.Context, manager *process, f *workload) (*kubelet, error) {
 	k := &kubelet{
-		cluster: c, manager: manager, figures: f, pods: map[types.UID]*running{}, cas: map[string][]byte{}, vanished: map[string]time.Time{},
+		cluster: c, manager: manager, workload: f, pods: map[types.UID]*running{}, cas: map[string][]byte{}, vanished: map[string]time.Time{},
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(c.clientset, 0, informers.WithNamespace(namespace))
 	changed := func(obj any) { k.changed(ctx, obj.(*corev1.Pod)) }

@@ -86,7 +86,7 @@ func measureQueue(ctx context.Context, s *settings, checks *harness.Checks) (err
 			return err
 		}
 	}
-	k, err := c.startKubelet(ctx, p, newFigures(queueSeconds))
+	k, err := c.startKubelet(ctx, p, newWorkload(queueSeconds))
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (c *cluster) template(ctx context.Context, s *settings) (_ *v1alpha1.Benchm
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	k, err := c.startKubelet(ctx, p, newFigures(queueSeconds))
+	k, err := c.startKubelet(ctx, p, newWorkload(queueSeconds))
 	if err != nil {
 		return nil, nil, err
 	}

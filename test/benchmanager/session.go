@@ -32,11 +32,11 @@ import (
 // simulated is a pod's end of a session. It sends what a client or an agent sends, and pings after
 // each sample second: the answer says which messages the manager has merged.
 type simulated struct {
-	rpc     grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
-	conn    *grpc.ClientConn
-	role    sessionpb.Role
-	index   int
-	figures *figures
+	rpc      grpc.BidiStreamingClient[sessionpb.PodMessage, sessionpb.ManagerMessage]
+	conn     *grpc.ClientConn
+	role     sessionpb.Role
+	index    int
+	workload *workload
 
 	began  int64 // the start of the measurement, or 0
 	number uint64
@@ -62,7 +62,7 @@ func (k *kubelet) newSession(ctx context.Context, pod *corev1.Pod) (*simulated, 
 	if err != nil {
 		return nil, fmt.Errorf("create a token for pod %s: %w", pod.Name, err)
 	}
-	s := &simulated{role: sessionpb.Role_ROLE_AGENT, figures: k.figures, ends: map[uint64]int64{}}
+	s := &simulated{role: sessionpb.Role_ROLE_AGENT, workload: k.workload, ends: map[uint64]int64{}}
 	if pod.Labels[manifest.LabelRole] == manifest.RoleClient {
 		s.role = sessionpb.Role_ROLE_CLIENT
 		if s.index, err = strconv.Atoi(indexOf(pod)); err != nil {
@@ -91,7 +91,7 @@ func (k *kubelet) newSession(ctx context.Context, pod *corev1.Pod) (*simulated, 
 		case codes.OK:
 			return s, nil
 		case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied, codes.Aborted, codes.ResourceExhausted:
-			k.figures.retried(err)
+			k.workload.retried(err)
 		default:
 			return nil, errors.Join(err, s.conn.Close())
 		}
@@ -180,13 +180,13 @@ func (s *simulated) handle(m *sessionpb.ManagerMessage) error {
 	case *sessionpb.ManagerMessage_Start:
 		if m.Start.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT && s.role == sessionpb.Role_ROLE_CLIENT {
 			s.began = m.Start.GetAt()
-			s.figures.start(s.began)
+			s.workload.start(s.began)
 		}
 	case *sessionpb.ManagerMessage_Pong:
 		arrived := now()
 		for number, end := range s.ends {
 			if number < m.Pong.GetNextNumber() {
-				s.figures.merged(time.Duration(arrived-end) * time.Microsecond)
+				s.workload.merged(time.Duration(arrived-end) * time.Microsecond)
 				delete(s.ends, number)
 			}
 		}
@@ -199,10 +199,10 @@ func (s *simulated) due() (time.Duration, error) {
 	if s.role == sessionpb.Role_ROLE_AGENT {
 		return time.Second, s.sample(false)
 	}
-	if s.sent == s.figures.seconds {
+	if s.sent == s.workload.seconds {
 		return time.Hour, s.totals()
 	}
-	second, err := session.SecondToWire(sessionpb.Stage_STAGE_MEASUREMENT, s.figures.second(s.index, s.sent), 0)
+	second, err := session.SecondToWire(sessionpb.Stage_STAGE_MEASUREMENT, s.workload.second(s.index, s.sent), 0)
 	if err != nil {
 		return 0, err
 	}
@@ -212,7 +212,7 @@ func (s *simulated) due() (time.Duration, error) {
 	if err := s.rpc.Send(&sessionpb.PodMessage{Number: s.number, Message: &sessionpb.PodMessage_ClientSample{ClientSample: second}}); err != nil {
 		return 0, err
 	}
-	if s.sent == s.figures.seconds {
+	if s.sent == s.workload.seconds {
 		return 0, s.ping()
 	}
 	return s.untilSecond(), s.ping()
@@ -236,13 +236,13 @@ func (s *simulated) sample(requested bool) error {
 }
 
 func (s *simulated) totals() error {
-	totals := *s.figures.totals(s.index)
-	totals.StartedAt, totals.EndedAt = s.began, s.began+int64(s.figures.seconds)*1_000_000
+	totals := *s.workload.totals(s.index)
+	totals.StartedAt, totals.EndedAt = s.began, s.began+int64(s.workload.seconds)*1_000_000
 	data, err := session.EncodeTotals(&totals)
 	if err != nil {
 		return err
 	}
 	s.number++
-	s.figures.finished()
+	s.workload.finished()
 	return s.rpc.Send(&sessionpb.PodMessage{Number: s.number, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: data}}})
 }

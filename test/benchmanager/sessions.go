@@ -45,7 +45,7 @@ func measureSessions(ctx context.Context, s *settings, checks *harness.Checks) (
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	f := newFigures(seconds)
+	f := newWorkload(seconds)
 	k, err := c.startKubelet(ctx, p, f)
 	if err != nil {
 		return err

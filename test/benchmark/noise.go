@@ -13,8 +13,8 @@ import (
 // minNoise is the smallest number of runs that tell how much identical runs differ.
 const minNoise = 40
 
-// writeNoise writes the figures of identical runs, one after the other: an array of objects from a metric's
-// name to its figure, in the units of result.Metrics, one run to a line.
+// writeNoise writes the metrics of identical runs, one after the other: an array of objects from a metric's
+// name to its value, in the units of result.Metrics, one run to a line.
 func writeNoise(file string, runs []benchmark.Run, metrics []v1alpha1.BenchmarkMetric) error {
 	text, err := encodeNoise(runs, metrics)
 	if err != nil {
@@ -29,15 +29,15 @@ func encodeNoise(runs []benchmark.Run, metrics []v1alpha1.BenchmarkMetric) ([]by
 	}
 	lines := make([]string, len(runs))
 	for i := range runs {
-		figures := map[v1alpha1.BenchmarkMetric]float64{}
+		values := map[v1alpha1.BenchmarkMetric]float64{}
 		for _, metric := range metrics {
 			value := runs[i].Metrics[metric]
 			if value <= 0 {
 				return nil, fmt.Errorf("%s has no %s", runs[i].Name, metric)
 			}
-			figures[metric] = value
+			values[metric] = value
 		}
-		line, err := json.Marshal(figures)
+		line, err := json.Marshal(values)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ import (
 )
 
 // TestBenchmark compares a server whose requests take 2 ms with one whose requests take 4 ms: the round must
-// say that it is worse, and keep the figures of every run. The runs must be those of the round, one at a
+// say that it is worse, and keep the metrics of every run. The runs must be those of the round, one at a
 // time, in the order that its seed says.
 func TestBenchmark(t *testing.T) {
 	t.Parallel()

@@ -127,7 +127,7 @@ func condition(run *v1alpha1.BenchmarkRun, kind string) metav1.Condition {
 }
 
 // thresholds returns the condition ThresholdsMet. Of a result that this host was too busy to make valid, which
-// is Unknown, its status is what the figures in its message say.
+// is Unknown, its status is what the metrics in its message say.
 func thresholds(run *v1alpha1.BenchmarkRun) metav1.Condition {
 	c := condition(run, v1alpha1.ConditionThresholdsMet)
 	if c.Reason == v1alpha1.ReasonNotValid {

@@ -67,7 +67,7 @@ func TestServerCanNotReadTheAgentsToken(t *testing.T) {
 			// The agent still sees of the server what it may: throttling only of its own user's.
 			own := test.as != 0
 			if u := c.artifact(t, done).Server.End; u.CPU() == 0 || u.Threads == 0 || own && (u.Descriptors <= 0 || u.Throttled < 0) {
-				t.Errorf("the agent's figures: %+v", u)
+				t.Errorf("the agent's metrics: %+v", u)
 			}
 		})
 	}

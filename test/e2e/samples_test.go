@@ -75,7 +75,7 @@ func wantAllRequests(t *testing.T, run *v1alpha1.BenchmarkRun, expected int64) {
 	}
 }
 
-// r1Row holds the cells of a row of R1's table except its figures.
+// r1Row holds the cells of a row of R1's table except its metrics.
 type r1Row struct{ connector, file, options string }
 
 // TestSampleR1 applies small versions of R1's seven tests, which run one after the
@@ -129,7 +129,7 @@ func TestSampleR1(t *testing.T) {
 	}
 }
 
-// Patterns of a table's cells: figures of two clients, of all clients, and latencies
+// Patterns of a table's cells: metrics of two clients, of all clients, and latencies
 // of each client.
 const (
 	ratesOfTwo     = `\d+\.\d\d, \d+\.\d\d +\d+\.\d\d`
@@ -137,7 +137,7 @@ const (
 )
 
 // wantRow fails the test unless a line of a table is that of the run, with those
-// cells and the figures of two clients.
+// cells and the metrics of two clients.
 func wantRow(t *testing.T, line, name string, cells ...string) {
 	t.Helper()
 	pattern := "^" + regexp.QuoteMeta(name)

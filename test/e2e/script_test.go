@@ -221,7 +221,7 @@ export function handleSummary(data) {
 `
 
 // TestScriptEnds checks that a threshold with abortOnFail ends the load of all clients, decided on the sum of their
-// requests, that handleSummary() runs with the figures of all of them, and that its files can be written to a directory.
+// requests, that handleSummary() runs with the metrics of all of them, and that its files can be written to a directory.
 func TestScriptEnds(t *testing.T) {
 	t.Parallel()
 	c := theCluster

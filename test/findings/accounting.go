@@ -17,7 +17,7 @@ import (
 )
 
 // cpuAccounting is the directory with the CPU time of control groups on each CPU, to the nanosecond
-// (Documentation/admin-guide/cgroup-v1/cpuacct.rst). Version 2 of control groups has no such figure.
+// (Documentation/admin-guide/cgroup-v1/cpuacct.rst). Version 2 of control groups has no such metric.
 const cpuAccounting = "/sys/fs/cgroup/cpuacct"
 
 // othersReader reads the CPU time, in microseconds, of everything but the server's container on its first CPU. It is the

@@ -13,16 +13,16 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-// truthBound is by how much a figure may differ from what was imposed.
+// truthBound is by how much a metric may differ from what was imposed.
 const truthBound = 0.02
 
-// truth imposes something on a target, in a run of its own, and compares it with the figure of the result.
+// truth imposes something on a target, in a run of its own, and compares it with the metric of the result.
 type truth struct {
 	name, about string
 	compare     func(ctx context.Context, c *harness.Cluster, namespace string) ([]comparison, error)
 }
 
-// comparison holds a figure of a result and what was imposed.
+// comparison holds a metric of a result and what was imposed.
 type comparison struct {
 	about             string
 	imposed, measured float64
@@ -85,7 +85,7 @@ func compareCPU(ctx context.Context, c *harness.Cluster, namespace string) ([]co
 	spinning.stop()
 	reading.stop()
 	if made.NodeUsage == nil || made.Server == nil {
-		return nil, fmt.Errorf("the node's figures are unknown")
+		return nil, fmt.Errorf("the node's metrics are unknown")
 	}
 	begin, end := made.Server.Begin.At, made.Server.End.At
 	percent := 100 / float64(end-begin)
@@ -103,7 +103,7 @@ func compareBytes(ctx context.Context, c *harness.Cluster, namespace string) ([]
 		return nil, err
 	}
 	if made.Server == nil {
-		return nil, fmt.Errorf("the target's figures are unknown")
+		return nil, fmt.Errorf("the target's metrics are unknown")
 	}
 	bodies := float64(made.Merged.Requests * length)
 	return []comparison{
@@ -123,7 +123,7 @@ func compareOverflows(ctx context.Context, c *harness.Cluster, namespace string)
 	}
 	reading.stop()
 	if made.NodeUsage == nil || made.Server == nil {
-		return nil, fmt.Errorf("the node's figures are unknown")
+		return nil, fmt.Errorf("the node's metrics are unknown")
 	}
 	begin, end := made.Server.Begin.At, made.Server.End.At
 	return []comparison{

@@ -108,7 +108,7 @@ func reportOf(t *testing.T, o *Options, target string, r *result.Result) string 
 	return text.String()
 }
 
-func TestFigures(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	got := reportOf(t, &Options{Concurrency: 5, KeepAlive: true}, "https://www.test/x", sample(200, 10, 20, true))
 	for _, want := range []string{
 		"Server Hostname:        www.test\nServer Port:            443\n",

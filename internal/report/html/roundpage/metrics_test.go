@@ -40,9 +40,9 @@ func agrees(text string, figure float64) bool {
 	return math.Abs(written-figure) <= last*0.5000001
 }
 
-// TestFigures checks that the tables of a page have every figure of the round's JSON: of all effects, medians, runs and
+// TestMetrics checks that the tables of a page have every metric of the round's JSON: of all effects, medians, runs and
 // trials.
-func TestFigures(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	for name, r := range roundtest.All(t) {
 		t.Run(name, func(t *testing.T) {
 			var document bytes.Buffer

@@ -278,8 +278,8 @@ func poison(v reflect.Value, with string) {
 	}
 }
 
-// TestFiguresAreThoseOfJSON checks the metrics of sentences and tables against those of the JSON report.
-func TestFiguresAreThoseOfJSON(t *testing.T) {
+// TestMetricsAreThoseOfJSON checks the metrics of sentences and tables against those of the JSON report.
+func TestMetricsAreThoseOfJSON(t *testing.T) {
 	for _, name := range []string{"tomcat", "failing", "open", "stages", "measured", "standalone"} {
 		t.Run(name, func(t *testing.T) {
 			r := results[name]()

@@ -7,8 +7,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestStatusHasEveryFigure checks that every field of the status has a figure.
-func TestStatusHasEveryFigure(t *testing.T) {
+// TestStatusHasEveryMetric checks that every field of the status has a metric.
+func TestStatusHasEveryMetric(t *testing.T) {
 	r := &result.Result{}
 	for k := range r.Merged.Errors {
 		r.Merged.Errors[k] = int64(k + 1)

@@ -15,8 +15,8 @@ const (
 	variants = 50
 )
 
-// figures holds the load of all clients of a case and the times of their sessions.
-type figures struct {
+// workload holds the load of all clients of a case and the times of their sessions.
+type workload struct {
 	seconds int // of each client's measurement
 	sent    []*result.ClientSecond
 	sums    []*result.Totals
@@ -30,10 +30,10 @@ type figures struct {
 	lastRetry error
 }
 
-// newFigures returns the figures of clients that each send the given number of seconds. Latencies are
+// newWorkload returns the load of clients that each send the given number of seconds. Latencies are
 // log-normal around 5 ms, with a tail to half a second.
-func newFigures(seconds int) *figures {
-	f := &figures{seconds: seconds, began: make(chan struct{})}
+func newWorkload(seconds int) *workload {
+	f := &workload{seconds: seconds, began: make(chan struct{})}
 	random := rand.New(rand.NewPCG(1, 2))
 	record := func(m *result.Measure, phase result.Phase, requests int, mean float64) {
 		h := m.Latencies.Of(phase)
@@ -64,16 +64,16 @@ func newFigures(seconds int) *figures {
 }
 
 // second returns what a client sends of a second.
-func (f *figures) second(client, number int) *result.ClientSecond {
+func (f *workload) second(client, number int) *result.ClientSecond {
 	second := *f.sent[(client+number)%variants]
 	second.Second = int64(number)
 	return &second
 }
 
-func (f *figures) totals(client int) *result.Totals { return f.sums[client%variants] }
+func (f *workload) totals(client int) *result.Totals { return f.sums[client%variants] }
 
 // start notes that a measurement starts at a time.
-func (f *figures) start(int64) {
+func (f *workload) start(int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.started {
@@ -82,19 +82,19 @@ func (f *figures) start(int64) {
 	}
 }
 
-func (f *figures) merged(delay time.Duration) {
+func (f *workload) merged(delay time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.delays = append(f.delays, delay)
 }
 
-func (f *figures) finished() {
+func (f *workload) finished() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended++
 }
 
-func (f *figures) retried(err error) {
+func (f *workload) retried(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.retries++

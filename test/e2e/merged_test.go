@@ -50,7 +50,7 @@ func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[str
 	return report
 }
 
-// TestFigures compares the merged figures of five clients with the delays that the
+// TestMetrics compares the merged metrics of five clients with the delays that the
 // server imposed. Counts and bytes are equal, the merged histogram equals that of all
 // samples pooled, and no percentile is below the server's.
 //
@@ -61,10 +61,10 @@ func (c *cluster) serverReport(t *testing.T, run *v1alpha1.BenchmarkRun) map[str
 // server's. It is 80 to 100 µs above on an idle machine, up to 150 µs beside two
 // programs that never wait, and 224 µs were seen at a load average of 10.
 // The log has the other percentiles.
-func TestFigures(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	c := theCluster
 	const perClient, length = 2000, 1000
-	run := wrapper.NewRun(c.namespace(t), "figures", harness.ServerImage).Path("/mix/1000").TargetResources("1", "128Mi").
+	run := wrapper.NewRun(c.namespace(t), "metrics", harness.ServerImage).Path("/mix/1000").TargetResources("1", "128Mi").
 		Clients(5, "140m", "128Mi").Requests(2, perClient).Retain(v1alpha1.RetainAlways).Obj()
 	c.create(t, run)
 	done := c.finished(t, run, 3*time.Minute)
