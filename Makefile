@@ -270,6 +270,7 @@ generate: ## Generate CRDs, roles, deep copies, the protocol, the chart, the API
 	@controller-gen rbac:roleName=manager-role paths="{./controllers/...,./cmd/manager/...}" output:rbac:artifacts:config=config/rbac
 	@buf generate
 	@go run ./hack/docs/apiref docs/api.md config/crd/bases/assay.dev_benchmarkruns.yaml config/crd/bases/assay.dev_benchmarks.yaml
+	@go test ./internal/load/planfile -run TestFields -update >/dev/null
 	@hack/helm-sync.sh
 	@$(MAKE) build-installer
 

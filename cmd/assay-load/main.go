@@ -3,7 +3,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,26 +20,47 @@ var version = "dev"
 func main() { command.Execute(root()) }
 
 func root() *cobra.Command {
+	var options urlOptions
 	root := &cobra.Command{
-		Use:   "assay-load",
+		Use:   "assay-load [flags] URL",
 		Short: "Generate HTTP load and measure it",
-		Long: `Generate HTTP load and measure it. k6 scripts are run by the program assay-k6,
-which assay-load starts: it must be in the same directory.
+		Long: `Generate HTTP load and measure it.
 
-To benchmark a server without a cluster, use "run" or "ab". "client" is for the
-pods of a BenchmarkRun.`,
+With a URL it is measured for 10 s on 10 connections, and the report is printed, which begins with whether
+the result is valid. A page (-o html) or a picture is written to a file, whose name is printed.
+
+"run" runs a load that a file describes, or a k6 script, and "ab" accepts ab's options. k6 scripts are run
+by the program assay-k6, which must be in the same directory. "client" is for the pods of a BenchmarkRun.
+
+Exit codes: those of "assay-load run"; see assay-load run --help.`,
+		Example: `  assay-load http://127.0.0.1:8080/
+  assay-load -c 100 -d 30s --warmup 5s -H 'Accept: application/json' http://127.0.0.1:8080/a?b=c
+  assay-load --rate 0.5 -n 20 https://www.example.org/
+  assay-load -o html http://127.0.0.1:8080/`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q; see assay-load help", args[0])
+			switch {
+			case len(args) > 1:
+				return &command.Error{Code: command.ExitUsage, Err: fmt.Errorf("specify one URL, not %d: put URLs with & or ? in quotes; see assay-load --help", len(args))}
+			case len(args) == 1 && !strings.ContainsAny(args[0], ".:/"):
+				return &command.Error{Code: command.ExitUsage, Err: fmt.Errorf("unknown command %q; see assay-load --help. A URL begins with http:// or https://", args[0])}
 			}
 			return nil
 		},
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				if c.Flags().NFlag() > 0 {
+					return &command.Error{Code: command.ExitUsage, Err: errors.New("specify a URL; see assay-load --help")}
+				}
+				return c.Help()
+			}
+			return runURL(c.Context(), c, args[0], &options)
+		},
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Version:           version,
 	}
+	options.addFlags(root)
 	root.AddCommand(clientCommand(), copyCommand(), runCommand(), exportCommand(), abCommand(), k6Command())
 	return root
 }

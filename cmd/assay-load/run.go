@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-dev/assay/internal/load/command"
+	"github.com/assay-dev/assay/internal/load/planfile"
 )
 
 func runCommand() *cobra.Command {
@@ -21,7 +22,7 @@ thresholds, tags. Modules and data are found next to the script, as with k6.
   assay-load run script.js
   assay-load run script.js --url http://127.0.0.1:8080 -e USERS=50 -e K6_VUS=25 -o json
 
-PLAN is the path of the YAML file, or - for the standard input. All fields:
+PLAN is the path of the YAML file, or - for the standard input. For example:
 
   url: http://127.0.0.1:8080         # scheme, host and port; with a path only if load.requests isn't set
   host: www.example.org              # Host header; default: host and port of the url
@@ -56,6 +57,9 @@ PLAN is the path of the YAML file, or - for the standard input. All fields:
     clientCertificateFile: client.pem
     clientKeyFile: client.key        # default: clientCertificateFile
 
+All fields, with their types and bounds:
+
+` + planfile.Fields + `
 File paths are relative to the directory of PLAN. Ctrl-C ends the measurement and prints a report of what was
 measured so far. A script's teardown() is run before. The second Ctrl-C exits at once.
 

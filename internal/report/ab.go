@@ -67,12 +67,8 @@ func (b block) phase(p result.Phase) result.Summary {
 	return result.Summary{Count: b.counts.Succeeded()}
 }
 
-// ab returns what ab would print for each client and, if there are several, for all merged; without a cluster, under the
-// heading of the summary.
+// ab returns what ab would print for each client and, if there are several, for all merged.
 func ab(r *result.Result) []doc.Section {
-	if r.Run.Standalone {
-		return []doc.Section{{ID: "summary", Title: "Summary", Question: "What would ab have printed?", Blocks: []doc.Block{meaning(&r.Run), abLines(r, mergedBlock(r))}}}
-	}
 	var all []doc.Section
 	for i := range r.Clients {
 		c := &r.Clients[i]
@@ -95,6 +91,9 @@ func abLines(r *result.Result, b block) doc.Preformatted {
 		host, port = r.Environment.TargetAddress, ""
 	}
 	w.Server(r, host, port)
+	if address := r.Environment.ConnectedAddress; address != "" && address != r.Environment.TargetAddress {
+		line("Connected to:", "%s", address)
+	}
 	if r.Run.Streams > 0 {
 		line("HTTP Protocol:", "%s, %d streams on each connection", cmp.Or(r.Environment.HTTP, result.HTTP2), r.Run.Streams)
 	}

@@ -70,7 +70,11 @@ func addWarmup(f *facts, warmup *result.Warmup) {
 func ownUsage(r *result.Result, c *result.Client) doc.Facts {
 	limit, usage := r.Environment.ClientCPULimit, c.Usage
 	var f facts
-	f.add("CPU", "%.1f%% of %s CPUs", c.CPUPercentOf(limit), CPUs(limit))
+	if c.DurationMicroseconds() >= 1_000_000 {
+		f.add("CPU", "%.1f%% of %s CPUs", c.CPUPercentOf(limit), CPUs(limit))
+	} else {
+		f.add("CPU", "too short to measure, of %s CPUs", CPUs(limit))
+	}
 	f.add("CPU time", "%s user, %s system, in %s", secondsText(usage.UserCPU), secondsText(usage.SystemCPU), secondsText(c.DurationMicroseconds()))
 	if c.Requests > 0 {
 		f.add("CPU per request", "%.1f µs", float64(usage.CPU())/float64(c.Requests))

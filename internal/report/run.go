@@ -22,33 +22,41 @@ var ABDifferences = doc.Paragraph{
 
 // Document returns the report of a run: the verdict and a table with a row for each client, then what ab would print for each
 // client and, if there are several, for all merged, and at last what ab cannot know: the target, the usage of the clients and the
-// environment. Pages have the same with plots.
+// environment. Pages have the same with plots. Without a cluster nothing is known of the target.
 func Document(r *result.Result) *doc.Document {
+	d := heading(r)
+	d.Add(thresholds(r), metricsLine(r), failures(r), summary(r), overTime(r), pages(r), levels(r), breakingPoints(r))
+	d.Add(script(r), arrivals(r), doc.Section{ID: "ab", Blocks: []doc.Block{ABDifferences}})
+	d.Add(ab(r)...)
+	d.Add(siege(r))
 	if r.Run.Standalone {
-		return standalone(r)
+		d.Add(negotiated(r), clients(r), aroundClients(r))
+		return d
 	}
+	d.Add(target(r), aroundTarget(r), negotiated(r), clients(r), aroundClients(r), environment(r))
+	return d
+}
+
+// Verdict returns the beginning of the report of a run: the verdict, and a line with the most important metrics.
+func Verdict(r *result.Result) *doc.Document {
+	d := heading(r)
+	d.Add(metricsLine(r))
+	return d
+}
+
+func heading(r *result.Result) *doc.Document {
 	d := &doc.Document{
 		Title: fmt.Sprintf("BenchmarkRun %s/%s", r.Run.Namespace, r.Run.Name), Subtitle: cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, "unknown"),
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
-	d.Add(thresholds(r), doc.Section{ID: "metrics", Blocks: []doc.Block{doc.Paragraph{mainMetrics(r)}}}, failures(r), summary(r), overTime(r), pages(r), levels(r), breakingPoints(r))
-	d.Add(script(r), arrivals(r), doc.Section{ID: "ab", Blocks: []doc.Block{ABDifferences}})
-	d.Add(ab(r)...)
-	d.Add(siege(r), target(r), aroundTarget(r), negotiated(r), clients(r), aroundClients(r), environment(r))
+	if r.Run.Standalone {
+		d.Title, d.Subtitle = cmp.Or(r.Run.Name, "unknown"), "load on "+cmp.Or(r.Run.Server, "unknown")
+	}
 	return d
 }
 
-// standalone returns the report of a client that ran without a cluster: the verdict, what ab would print, what the client
-// used.
-func standalone(r *result.Result) *doc.Document {
-	d := &doc.Document{
-		Title: cmp.Or(r.Run.Name, "unknown"), Subtitle: "load on " + cmp.Or(r.Run.Server, "unknown"),
-		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
-	}
-	d.Add(thresholds(r), failures(r))
-	d.Add(ab(r)...)
-	d.Add(siege(r), script(r), levels(r), breakingPoints(r), negotiated(r), clients(r), aroundClients(r))
-	return d
+func metricsLine(r *result.Result) doc.Section {
+	return doc.Section{ID: "metrics", Blocks: []doc.Block{doc.Paragraph{mainMetrics(r)}}}
 }
 
 // writeMarkdown writes what a pull request's comment should say of a run: the verdict and the findings, the thresholds, the

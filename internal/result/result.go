@@ -140,10 +140,12 @@ type RequestList struct {
 
 // Environment holds the conditions of a run.
 type Environment struct {
-	TargetNode     string `json:"targetNode"`
-	TargetAddress  string `json:"targetAddress"`
-	TargetImageID  string `json:"targetImageID"`
-	ServerSoftware string `json:"serverSoftware"`
+	TargetNode    string `json:"targetNode"`
+	TargetAddress string `json:"targetAddress"`
+	// ConnectedAddress is the IP address and port that a client without a cluster connected to; empty if it is unknown.
+	ConnectedAddress string `json:"connectedAddress,omitempty"`
+	TargetImageID    string `json:"targetImageID"`
+	ServerSoftware   string `json:"serverSoftware"`
 	// ServerVersion, Connector and Libraries are what the server that clients talk to
 	// logs about itself; empty if it logs nothing, or its log cannot be read.
 	ServerVersion string   `json:"serverVersion"`

@@ -68,6 +68,9 @@ type Plan struct {
 // maxPerSecond bounds arrival rates, over all clients.
 const maxPerSecond = 100_000_000
 
+// maxScale bounds the scale of arrival rates.
+const maxScale = 1_000_000
+
 // MaxLevels bounds the levels of a load.
 const MaxLevels = 20
 
@@ -78,6 +81,8 @@ type Arrivals struct {
 	// Share is the client's number, from 0. Shares is the number of clients.
 	Share  int `json:"share"`
 	Shares int `json:"shares"`
+	// Scale divides the rates of the amounts' profiles, so that a rate needn't be a whole number. 0 is 1.
+	Scale int `json:"scale,omitempty"`
 	// Poisson makes the inter-arrival times independent and exponentially
 	// distributed, instead of constant.
 	Poisson bool `json:"poisson,omitempty"`
@@ -94,6 +99,8 @@ func (a *Arrivals) check(amount Amount) error {
 	switch {
 	case a.Share < 0 || a.Share >= a.Shares:
 		return fmt.Errorf("share %d of %d arrivals", a.Share, a.Shares)
+	case a.Scale < 0 || a.Scale > maxScale:
+		return fmt.Errorf("scale %d of arrivals", a.Scale)
 	case amount.Profile.Final() == 0:
 		return fmt.Errorf("arrivals that end at rate 0")
 	}

@@ -36,6 +36,9 @@ func clientSaturated(r *result.Result) *result.Finding {
 }
 
 func saturatedInTheMean(r *result.Result) *result.Finding {
+	if r.DurationMicroseconds < minMicroseconds { // most of the time would be that of starting and ending; tooShort says so
+		return nil
+	}
 	remedy := saturatedRemedy(r)
 	for _, level := range []struct {
 		percent  float64
@@ -159,6 +162,9 @@ func clientStalls(r *result.Result) *result.Finding {
 		return found(ReasonClientStalls, result.Warns,
 			"The scheduling latency of client %d (p99: %s) is %.0f%% of its p99 of %s: responses waited for the client to time them, and latencies include that time. %s",
 			c.Index, milliseconds(c.Usage.SchedulingLatencyP99), 100*share, milliseconds(p99(c)), cpu)
+	}
+	if r.DurationMicroseconds < minMicroseconds {
+		return nil
 	}
 	collecting := func(c *result.Client) float64 { return shareOf(c, c.Usage.GCPause) }
 	if c, share, _ := worst(r, collecting, func(share float64) bool { return share > gcWarnsShare }); c != nil {

@@ -25,9 +25,13 @@ func tooShort(r *result.Result) *result.Finding {
 	if succeeded == 0 || (r.DurationMicroseconds >= minMicroseconds && succeeded >= minRequests) {
 		return nil
 	}
+	unjudged := ""
+	if r.DurationMicroseconds < minMicroseconds {
+		unjudged = " What the clients used in so short a time isn't judged."
+	}
 	return found(ReasonTooShort, result.Warns,
-		"The measurement has %d successful requests in %s. With fewer than %d, or in less than %s, high percentiles rest on a few requests. Make more requests, or measure for longer.",
-		succeeded, seconds(r.DurationMicroseconds), minRequests, seconds(minMicroseconds))
+		"The measurement has %d successful requests in %s. With fewer than %d, or in less than %s, high percentiles rest on a few requests.%s Make more requests, or measure for longer.",
+		succeeded, seconds(r.DurationMicroseconds), minRequests, seconds(minMicroseconds), unjudged)
 }
 
 // tooFewSamples finds percentiles that few requests decide: the 99.9th, and those that thresholds use. What

@@ -219,6 +219,8 @@ func TestRules(t *testing.T) {
 		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "(worst: client 1, 90.0%)"},
 		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Standalone = true }, result.Invalidates, "were the bottleneck. Run it with more CPUs, or lower the load."},
 		{"ClientSaturated", "both", func(r *result.Result) { cpu(0, 97)(r); cpu(1, 95)(r) }, result.Invalidates, "2 of 2 clients used at least 90% of their CPU limit (worst: client 0, 97.0%)."},
+		{"ClientSaturated", "in less than 1 s", func(r *result.Result) { short(second-1, 2)(r); cpu(0, 440)(r) }, "", ""},
+		{"ClientSaturated", "in 1 s", func(r *result.Result) { short(second, 2)(r); cpu(0, 440)(r) }, result.Invalidates, "1 of 2 clients used at least 90%"},
 		{"ClientSaturated", "no limit known", func(r *result.Result) { cpu(0, 97)(r); r.Environment.ClientCPULimit = 0 }, "", ""},
 
 		{"ClientSaturated", "for half", part(10, 5, 10, 0.95), result.Invalidates, "For 5s of 10.000s, from second 5 on, the clients used 95.0% of their CPU limit."},
@@ -290,7 +292,7 @@ func TestRules(t *testing.T) {
 		{"StartsLate", "11 ms", late(11_000), result.Warns, "started 11ms or more after"},
 
 		{"TooShort", "1 s and 1000 requests", short(second, 1000), "", ""},
-		{"TooShort", "less than 1 s", short(second-1, 1000), result.Warns, "1000 successful requests in 1.000s."},
+		{"TooShort", "less than 1 s", short(second-1, 1000), result.Warns, "What the clients used in so short a time isn't judged. Make more requests"},
 		{"TooShort", "999 requests", short(second, 999), result.Warns, "999 successful requests"},
 
 		{"TooFewSamples", "9,999 requests", samples(9_999, ""), result.Warns, "Only 9 of 9999 successful requests are above the 99.9th percentile, so that it rests on them. Make at least 10000 requests"},

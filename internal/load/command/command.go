@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-dev/assay/internal/load/standalone"
-	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
@@ -56,8 +55,9 @@ func Execute(root *cobra.Command) {
 	os.Exit(coded.Code)
 }
 
-// Finish prints the report of an outcome and returns the exit code.
-func Finish(o standalone.Outcome, format string) int {
+// Finish writes the report of an outcome to where to says, and returns the exit code.
+func Finish(o standalone.Outcome, to *Destination) int {
+	defer to.Close()
 	if o.Interrupted {
 		fmt.Fprintln(os.Stderr, "assay-load: interrupted")
 	}
@@ -68,7 +68,7 @@ func Finish(o standalone.Outcome, format string) int {
 		}
 		return Code(o, ExitFailed)
 	}
-	if err := Print(os.Stdout, func(w io.Writer) error { return report.Write(w, format, o.Result) }); err != nil {
+	if err := to.Write(o.Result); err != nil {
 		fmt.Fprintln(os.Stderr, "assay-load:", err)
 		return ExitFailed
 	}

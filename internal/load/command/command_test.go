@@ -24,7 +24,7 @@ func TestExitCodes(t *testing.T) {
 		"failed":            {standalone.Outcome{Err: errors.New("no")}, ExitFailed},
 		"invalid script":    {standalone.Outcome{Err: &session.FailureError{Kind: session.FailureScriptInvalid, Err: errors.New("no")}}, ExitUsage},
 	} {
-		if got := Finish(tc.outcome, "json"); got != tc.want {
+		if got := Finish(tc.outcome, &Destination{format: "json"}); got != tc.want {
 			t.Errorf("%s: exit code %d, want %d", name, got, tc.want)
 		}
 	}

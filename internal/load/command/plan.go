@@ -2,12 +2,15 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -38,9 +41,28 @@ func (o *RunOptions) RunPlan(ctx context.Context, path, version string, newClien
 		return &Error{Code: ExitUsage, Err: err}
 	}
 	job.Version, job.NewClient = version, newClient
+	return o.RunJob(ctx, job, path, job.Text, false)
+}
+
+// RunJob runs a load and writes its report, with toFile a page or a picture into a file. name is what errors call the load, spec what was
+// run as YAML. It returns only if there is no result; otherwise it exits the process.
+func (o *RunOptions) RunJob(ctx context.Context, job *standalone.Job, name, spec string, toFile bool) error {
+	to, err := o.Open(job.Name, toFile)
+	if err != nil {
+		return &Error{Code: ExitUsage, Err: err}
+	}
+	defer to.Close()
+	to.Spec = spec
 	defer job.Clean()
-	if err := job.Prepare(ctx); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	preparing, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	err = job.Prepare(preparing)
+	interrupted := preparing.Err() != nil
+	stop()
+	switch {
+	case interrupted:
+		return &Error{Code: standalone.ExitInterrupted, Err: errors.New("interrupted before the load began")}
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	bar := standalone.NewBar(io.Discard)
 	if term.IsTerminal(int(os.Stderr.Fd())) {
@@ -48,7 +70,7 @@ func (o *RunOptions) RunPlan(ctx context.Context, path, version string, newClien
 	}
 	return standalone.Drive(job, bar, nil, func(outcome standalone.Outcome) int {
 		bar.Clear()
-		return Finish(outcome, o.Format)
+		return Finish(outcome, to)
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/output"
 )
 
 // K6 is the name of the program that runs k6 for assay-load. It is in the same directory.
@@ -42,8 +43,9 @@ func IsScript(path string) bool { return slices.Contains(scriptExtensions, filep
 
 // RunOptions are the flags of the command run.
 type RunOptions struct {
-	// Format is the output format, one of report.Names.
-	Format string
+	// Format is the output format, one of output.Formats. Directory is where pages, pictures and the files of a script's
+	// handleSummary() go.
+	Format, Directory string
 	// URL and Env only apply to scripts: the target's URL, and settings of the form NAME=VALUE.
 	URL string
 	Env []string
@@ -60,22 +62,35 @@ const (
 // AddFlags defines the flags.
 func (o *RunOptions) AddFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVarP(&o.Format, "output", "o", "text", "output format: "+doc.Usage(report.Names())+"; csv has the levels of a load with stages")
+	o.AddOutput(command)
 	flags.StringVar(&o.URL, "url", "", "of a script: the target's URL, in the script's ASSAY_TARGET_URL and BASE_URL (default: the script has URLs of its own)")
 	flags.StringArrayVarP(&o.Env, "env", "e", nil, "of a script: NAME=VALUE for its __ENV; k6 reads its options from it, too, such as K6_VUS=25")
 	flags.StringVar(&o.Engine, "engine", EngineNative, "of a plan: what makes its requests, "+EngineNative+" or "+EngineK6+", as clients.tool K6 of a BenchmarkRun")
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &Error{ExitUsage, err} })
+}
+
+// AddOutput defines the flags of the report, and explains flags of other load generators.
+func (o *RunOptions) AddOutput(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVarP(&o.Format, "output", "o", "text", "output format, as of \"kubectl assay report\": "+doc.Usage(output.Formats()))
+	flags.StringVar(&o.Directory, "directory", "", "write a page or a picture, and the files of a script's handleSummary(), into this directory")
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &Error{ExitUsage, explainFlag(command.Name(), err)} })
 }
 
 // Check returns an error if the options are invalid or don't fit the file in path.
 func (o *RunOptions) Check(path string) error {
-	if err := doc.CheckFormat(o.Format, report.Names()); err != nil {
+	if err := doc.CheckFormat(o.Format, output.Formats()); err != nil {
 		return err
 	}
-	if o.Engine != EngineNative && o.Engine != EngineK6 {
+	if err := output.CheckDirectory(o.Format, o.Directory); err != nil {
+		return err
+	}
+	if o.Engine != "" && o.Engine != EngineNative && o.Engine != EngineK6 {
 		return fmt.Errorf("--engine: %q must be %s or %s", o.Engine, EngineNative, EngineK6)
 	}
 	if !IsScript(path) {
+		if o.Format == output.Script || o.Directory != "" && output.Extension(o.Format) == "" {
+			return fmt.Errorf("--directory is for -o html and -o svg=PICTURE, and for the files of a k6 script's handleSummary()")
+		}
 		if o.URL != "" || len(o.Env) > 0 {
 			return fmt.Errorf("--url and --env are for k6 scripts, but %s isn't one: its name must end with %s", path, strings.Join(scriptExtensions, ", "))
 		}

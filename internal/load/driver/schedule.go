@@ -17,6 +17,7 @@ type schedule struct {
 	amount   session.Amount
 	random   *rand.Rand // nil with constant inter-arrival times
 	count    int64
+	scale    float64 // of the rates in the profile
 	// area is the integral of the rate of all clients up to the latest time.
 	area float64
 	// following is the time after the latest one, and followingArea its area, if followingKnown.
@@ -30,7 +31,7 @@ type schedule struct {
 const arrivalsStream = 1 << 63
 
 func newSchedule(plan *session.Plan, amount session.Amount) schedule {
-	s := schedule{arrivals: plan.Arrivals, amount: amount}
+	s := schedule{arrivals: plan.Arrivals, amount: amount, scale: float64(max(1, plan.Arrivals.Scale))}
 	if plan.Arrivals.Poisson {
 		s.random = rand.New(rand.NewPCG(plan.Seed, arrivalsStream))
 	}
@@ -55,9 +56,9 @@ func (s *schedule) peek() (time.Duration, bool) {
 	}
 	if !s.followingKnown {
 		s.followingKnown = true
-		s.followingArea = float64(int64(s.arrivals.Share) + s.count*int64(s.arrivals.Shares))
+		s.followingArea = float64(int64(s.arrivals.Share)+s.count*int64(s.arrivals.Shares)) * s.scale
 		if s.random != nil {
-			s.followingArea = s.area + s.random.ExpFloat64()*float64(s.arrivals.Shares)
+			s.followingArea = s.area + s.random.ExpFloat64()*float64(s.arrivals.Shares)*s.scale
 		}
 		s.following = s.amount.Profile.When(s.followingArea)
 	}
@@ -76,5 +77,5 @@ func (s *schedule) plannedDuration() time.Duration {
 	case s.random != nil:
 		return s.amount.Profile.When(s.area)
 	}
-	return s.amount.Profile.When(s.area + 1)
+	return s.amount.Profile.When(s.area + s.scale)
 }

@@ -13,7 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
+	"golang.org/x/net/idna"
 	"gopkg.in/yaml.v3"
 	"k8s.io/utils/ptr"
 
@@ -53,7 +55,7 @@ func Read(data []byte, name, directory string) (*standalone.Job, error) {
 		return nil, err
 	}
 	c := &converter{directory: directory, document: document}
-	address := c.substitute(values)
+	address, scale := c.substitute(values), c.scaleRates(values)
 	if err := c.check(values); err != nil {
 		return nil, err
 	}
@@ -68,6 +70,9 @@ func Read(data []byte, name, directory string) (*standalone.Job, error) {
 			return nil, err
 		}
 		job = c.job(f, address)
+		if job.Plan.Arrivals != nil && scale > 1 {
+			job.Plan.Arrivals.Scale = scale
+		}
 	}
 	if err := errors.Join(c.errors...); err != nil {
 		return nil, err
@@ -75,7 +80,7 @@ func Read(data []byte, name, directory string) (*standalone.Job, error) {
 	if err := job.Plan.Check(); err != nil {
 		return nil, err
 	}
-	job.Name = name
+	job.Name, job.Text = name, string(data)
 	return job, nil
 }
 
@@ -199,6 +204,13 @@ func stagesOf(spec *v1alpha1.BenchmarkRunSpec) *standalone.Stages {
 func (c *converter) url(text string) *url.URL {
 	const form = "must be http:// or https:// with a host and, if it isn't 80 or 443, a port, such as http://127.0.0.1:8080"
 	u, err := url.Parse(text)
+	if err == nil && strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		port := u.Port()
+		u.Host, err = idna.Lookup.ToASCII(u.Hostname())
+		if port != "" {
+			u.Host += ":" + port
+		}
+	}
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		c.reject("url", "%q %s", text, form)
 		return nil

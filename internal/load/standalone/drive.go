@@ -67,9 +67,8 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 		if o.Interrupted = interrupted.Load(); o.Interrupted && o.Result != nil {
 			o.Result.Findings = append(o.Result.Findings, InterruptedFinding(o.Result))
 		}
-		code := ended(o)
-		job.Clean()
-		os.Exit(code)
+		job.Clean() // before the report, whose reader may be gone, which ends the process
+		os.Exit(ended(o))
 	}
 	go func() {
 		for range signals {
@@ -103,7 +102,7 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 		SchemaVersion: result.SchemaVersion,
 		Run:           j.Plan.Describe(),
 		Environment: result.Environment{
-			TargetAddress: Target(j.URL), ServerSoftware: j.probed.Software, DocumentLength: j.probed.DocumentLength,
+			TargetAddress: Target(j.URL), ConnectedAddress: j.address, ServerSoftware: j.probed.Software, DocumentLength: j.probed.DocumentLength,
 			HTTP: j.probed.HTTP, TLS: j.probed.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
 		},
 		Series: s.series,

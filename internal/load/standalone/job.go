@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/assay-dev/assay/internal/breakingpoint"
@@ -54,6 +55,10 @@ type Job struct {
 	Version string
 	// NewClient returns the client that runs the plan. If it is nil, that is the client with the native driver.
 	NewClient func(client.Session, *slog.Logger) Client
+	// Text is the plan as written, for pages; empty if there is none.
+	Text string
+	// Advice replaces the names of settings in errors of Prepare, or is nil.
+	Advice *strings.Replacer
 	// ProbeFirstRequest makes Prepare probe the target with the load's first
 	// request, without credentials, and accept any status. Otherwise the probe is a
 	// GET of the first request's path, and its status must be a success. A first
@@ -142,9 +147,20 @@ func (j *Job) Prepare(ctx context.Context) error {
 			j.probed = probed
 			return nil
 		}
-		failures = append(failures, fmt.Errorf("%s: %w", j.address, err))
+		failures = append(failures, fmt.Errorf("%s: %s", j.address, j.advise(err)))
 	}
 	return fmt.Errorf("probe target: %w", errors.Join(failures...))
+}
+
+// fields has the names of settings in a plan, which the probe knows by those of a BenchmarkRun.
+var fields = strings.NewReplacer("set the CA's certificate", "set tls.certificateAuthorityFile to the CA's certificate", "tls.clientAuthentication", "tls.clientCertificateFile")
+
+func (j *Job) advise(err error) string {
+	text := fields.Replace(err.Error())
+	if j.Advice != nil {
+		text = j.Advice.Replace(text)
+	}
+	return text
 }
 
 // firstRequest returns the first request of the plan, of its pages or of its list.

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
+	"github.com/assay-dev/assay/internal/report/output"
 )
 
 const long = `Print the report of a finished BenchmarkRun, or of a round of a Benchmark.
@@ -123,8 +124,11 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if file != "" && kind == cluster.Benchmark {
 				return exit.Errorf(exit.Unknown, "--file needs the name of a BenchmarkRun")
 			}
-			if err := checkDirectory(directory, kind, format); err != nil {
-				return err
+			if directory != "" && (format != output.Script || kind != cluster.BenchmarkRun) {
+				return exit.Errorf(exit.Unknown, "--directory needs the report of a run with -o %s", output.Script)
+			}
+			if err := output.CheckDirectory(format, directory); err != nil {
+				return exit.Errorf(exit.Unknown, "%w", err)
 			}
 			if plot && (kind == cluster.Benchmark || format != "text") {
 				return exit.Errorf(exit.Unknown, "--plot needs the name of a BenchmarkRun and -o text; -o svg=percentiles draws the same curve as a picture")
@@ -149,8 +153,8 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			return errors.Join(err, out.Flush())
 		},
 	}
-	all := slices.Compact(slices.Sorted(slices.Values(append(runFormats(), roundpage.Formats.Names()...))))
-	cluster.OutputFlag(cmd, &format, all, doc.Usage(runFormats())+"; of a round: "+doc.Usage(roundpage.Formats.Names()))
+	all := slices.Compact(slices.Sorted(slices.Values(append(output.Formats(), roundpage.Formats.Names()...))))
+	cluster.OutputFlag(cmd, &format, all, doc.Usage(output.Formats())+"; of a round: "+doc.Usage(roundpage.Formats.Names()))
 	cmd.Flags().StringVar(&directory, "directory", "", "with -o script: write the files into this directory")
 	cmd.Flags().BoolVar(&plot, "plot", false, "with -o text: draw the percentile curve of a run below its report, in braille characters")
 	cmd.Flags().StringVar(&file, "file", "", "read the run's full result from this file, a copy of its object in a bucket, instead of its ConfigMap")

@@ -11,6 +11,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
+	"github.com/assay-dev/assay/internal/report/output"
 )
 
 // ErrNoResult is the error of a page for a run without a result.
@@ -35,5 +36,5 @@ func WriteRun(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRu
 
 // WriteRound writes the report of a Benchmark's round as a page: of the last completed one if number is 0.
 func WriteRound(ctx context.Context, c *cluster.Cluster, name string, number int64, out io.Writer) error {
-	return writeBenchmark(ctx, c, name, number, htmlFormat, out)
+	return writeBenchmark(ctx, c, name, number, output.HTML, out)
 }

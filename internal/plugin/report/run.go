@@ -3,11 +3,10 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/yaml"
@@ -16,27 +15,11 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
-	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
-	"github.com/assay-dev/assay/internal/report/html/runpage"
+	"github.com/assay-dev/assay/internal/report/output"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-const (
-	htmlFormat = "html"
-	svgPrefix  = "svg="
-)
-
-// runFormats returns the formats of a run's report.
-func runFormats() []string {
-	formats := append(report.Names(), htmlFormat, scriptFormat)
-	for _, name := range runpage.Pictures() {
-		formats = append(formats, svgPrefix+name)
-	}
-	slices.Sort(formats)
-	return formats
-}
 
 // read returns the result of a run: from its ConfigMap, or from a copy of the object in its bucket unless file is empty.
 func read(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun, file string) (*result.Result, error) {
@@ -73,7 +56,7 @@ func readFull(name string, object *v1alpha1.ArtifactObject) (*result.Result, err
 
 // write writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
 func write(ctx context.Context, c *cluster.Cluster, name, file, format, directory string, plot bool, out io.Writer) error {
-	if err := doc.CheckFormat(format, runFormats()); err != nil {
+	if err := doc.CheckFormat(format, output.Formats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
 	run, err := c.Run(ctx, name)
@@ -81,7 +64,7 @@ func write(ctx context.Context, c *cluster.Cluster, name, file, format, director
 		return err
 	}
 	if run.Status.Artifact == nil {
-		if format == htmlFormat && meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+		if format == output.HTML && meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
 			if err := writeFailed(run, out); err != nil {
 				return err
 			}
@@ -92,26 +75,29 @@ func write(ctx context.Context, c *cluster.Cluster, name, file, format, director
 	if err != nil {
 		return err
 	}
-	if picture, ok := strings.CutPrefix(format, svgPrefix); ok {
-		if err := runpage.WriteSVG(out, picture, r); err != nil {
-			return exit.Errorf(exit.Failed, "%w", err)
-		}
-		return nil
+	if format == output.Script {
+		return coded(output.WriteFiles(directory, r, out))
 	}
-	if format == htmlFormat {
-		spec, err := yaml.Marshal(&run.Spec)
-		if err != nil {
-			return fmt.Errorf("write spec as YAML: %w", err)
-		}
-		return runpage.Write(out, r, string(spec))
+	spec, err := yaml.Marshal(&run.Spec)
+	if err != nil {
+		return fmt.Errorf("write spec as YAML: %w", err)
 	}
-	if format == scriptFormat {
-		return writeScriptFiles(directory, r, out)
-	}
-	if err := report.Write(out, format, r); err != nil || !plot {
-		return err
+	if err := output.Write(out, format, r, string(spec)); err != nil || !plot {
+		return coded(err)
 	}
 	text := cmp.Or(chart.PercentilesText(r), "No request succeeded: there is no percentile curve.\n")
 	_, err = fmt.Fprint(out, "\n"+text)
 	return err
+}
+
+// coded returns an error with the exit code of a report that can't be written.
+func coded(err error) error {
+	var absent *output.AbsentError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &absent):
+		return exit.Errorf(exit.Failed, "%w", err)
+	}
+	return exit.Errorf(exit.Unknown, "%w", err)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,10 @@ func runScript(path string, options command.RunOptions) error {
 		name, value, _ := strings.Cut(setting, "=")
 		s.Env[name] = value
 	}
+	to, err := options.Open(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), false)
+	if err != nil {
+		return &command.Error{Code: command.ExitUsage, Err: err}
+	}
 	bar, log := standalone.NewBar(io.Discard), io.Writer(os.Stderr)
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		bar = standalone.NewBar(os.Stderr)
@@ -68,7 +73,7 @@ func runScript(path string, options command.RunOptions) error {
 	}
 	o := s.Run(slog.New(scriptLog{slog.NewTextHandler(log, nil)}), bar)
 	bar.Clear()
-	if code := command.Finish(o, options.Format); code != command.ExitValid {
+	if code := command.Finish(o, to); code != command.ExitValid {
 		os.Exit(code)
 	}
 	return nil

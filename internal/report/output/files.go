@@ -1,4 +1,4 @@
-package report
+package output
 
 import (
 	"bytes"
@@ -10,36 +10,20 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/assay-dev/assay/internal/plugin/cluster"
-	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// scriptFormat is the format of the files that handleSummary() of a k6 script returned.
-const scriptFormat = "script"
-
-// checkDirectory returns an error if a directory is given for a report that is one file.
-func checkDirectory(directory string, kind *cluster.Kind, format string) error {
-	if directory != "" && (format != scriptFormat || kind != cluster.BenchmarkRun) {
-		return exit.Errorf(exit.Unknown, "--directory needs the report of a run with -o %s", scriptFormat)
-	}
-	if directory == "" && format == scriptFormat {
-		return exit.Errorf(exit.Unknown, "-o %s needs --directory, into which the files of handleSummary() are written", scriptFormat)
-	}
-	return nil
-}
-
-// writeScriptFiles writes the files that handleSummary() of a script returned into a directory, which it creates if there is
+// WriteFiles writes the files that handleSummary() of a script returned into a directory, which it creates if there is
 // none, and prints their paths. It replaces nothing: if a file is there with another content, none is written. Nothing is written outside of the
-// directory, also if that contains symbolic links.
-func writeScriptFiles(directory string, r *result.Result, out io.Writer) error {
+// directory, also if that contains symbolic links. The error is an AbsentError if there are none.
+func WriteFiles(directory string, r *result.Result, out io.Writer) error {
 	if r.Script == nil || r.Script.Summary == nil {
-		return exit.Errorf(exit.Failed, "the run has no files of handleSummary(): its load is not a k6 script that defines it")
+		return &AbsentError{errors.New("the run has no files of handleSummary(): its load is not a k6 script that defines it")}
 	}
 	s := r.Script.Summary
 	if s.Error != "" {
-		return exit.Errorf(exit.Failed, "handleSummary() of the script failed: %s", printable.Text(s.Error))
+		return &AbsentError{fmt.Errorf("handleSummary() of the script failed: %s", printable.Text(s.Error))}
 	}
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return err
@@ -57,7 +41,7 @@ func writeScriptFiles(directory string, r *result.Result, out io.Writer) error {
 		case err != nil:
 			return err
 		default:
-			return exit.Errorf(exit.Unknown, "%s exists with another content, so that nothing was written: use another --directory, or delete the file",
+			return fmt.Errorf("%s exists with another content, so that nothing was written: use another --directory, or delete the file",
 				filepath.Join(directory, result.SummaryName(f.Name)))
 		}
 	}
