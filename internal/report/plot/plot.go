@@ -1,4 +1,4 @@
-// Package plot describes pictures as plain data and writes them as SVG. It knows neither runs nor Benchmarks.
+// Package plot describes pictures as plain data and writes them as SVG or, for a terminal, as text. It knows neither runs nor Benchmarks.
 //
 // A chart is a function that returns a Figure: what to draw in units of its axes. This package places it. A figure stands once
 // in a page and fits any width: its letters keep their size, and a label is hidden where it would touch another. Texts are

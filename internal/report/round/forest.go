@@ -1,22 +1,17 @@
 package round
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/plot"
 )
 
 const (
-	// forestWidth is the width of a forest plot in characters, narrowForestWidth that on a terminal on which its lines wouldn't fit, and forestName that of
-	// the longest name of a row.
+	// forestWidth is the width of a forest plot in characters, narrowForestWidth that on a terminal on which its lines wouldn't fit.
 	forestWidth       = 41
 	narrowForestWidth = 25
-	forestName        = 20
 	// forestApart is the distance of labels of the axis in characters.
 	forestApart = 5.5
 )
@@ -43,15 +38,12 @@ func (f *forest) Lines(columns int) []string {
 
 // lines returns the plot with an axis of a number of characters.
 func (f *forest) lines(width int) []string {
-	reach, name, tolerance := 0.0, len("baseline"), 0.0
-	var rows []EffectRow
+	reach, p := 0.0, plot.Plot{Axis: "change of " + MetricName(f.metric) + ", %"}
 	for _, e := range f.rows {
 		if e.Metric != f.metric || e.Percent == nil {
 			continue
 		}
-		tolerance = float64(e.TolerancePercent)
-		rows = append(rows, e)
-		name = max(name, len([]rune(e.Label)))
+		tolerance := float64(e.TolerancePercent)
 		for _, p := range []*float64{e.Percent, e.LowPercent, e.HighPercent, &tolerance} {
 			switch {
 			case p == nil:
@@ -61,68 +53,35 @@ func (f *forest) lines(width int) []string {
 				reach = max(reach, math.Abs(math.Log1p(*p/100)))
 			}
 		}
+		p.Rows = append(p.Rows, forestRow(&e, tolerance))
 	}
-	if len(rows) == 0 {
+	if len(p.Rows) == 0 {
 		return nil
 	}
-	name = min(name, forestName)
-	x := plot.LogRatio(100*math.Expm1(reach), forestApart/float64(width-1))
-	at := func(percent float64) int { return int(math.Round(x.At(percent) * float64(width-1))) }
-	lines := []string{strings.Repeat(" ", name+2) + scaleLine(&x, at, width) + "  change of " + MetricName(f.metric) + ", %"}
-	for i := range rows {
-		e := rows[i].Effect
-		label := []rune(rows[i].Label)
-		if len(label) > name {
-			label = append(label[:name-1:name-1], '…')
-		}
-		word := inference.Phrase(e.Word)
-		if e.Verdict == v1alpha1.BenchmarkFailed {
-			word += ": gate failed"
-		}
-		lines = append(lines, fmt.Sprintf("%-*s  %s  %s", name, string(label), forestRow(e, tolerance, at, width), word))
-	}
-	return lines
+	p.X = plot.LogRatio(100*math.Expm1(reach), forestApart/float64(width-1))
+	return p.Text(width, 0)
 }
 
-// scaleLine returns the labels of the axis, each centered at its place.
-func scaleLine(x *plot.Scale, at func(float64) int, width int) string {
-	line := []rune(strings.Repeat(" ", width))
-	free := 0
-	for _, t := range x.Ticks {
-		label := []rune(t.Label)
-		from := max(0, min(at(t.Value)-len(label)/2, width-len(label)))
-		if from < free {
-			continue
-		}
-		copy(line[from:], label)
-		free = from + len(label) + 1
-	}
-	return string(line)
-}
-
-// forestRow returns the interval of an effect as a line with an end at each side, and the estimate as a dot, hollow if it can't be told yet.
-func forestRow(e *benchmark.Effect, tolerance float64, at func(float64) int, width int) string {
-	row := []rune(strings.Repeat(" ", width))
+// forestRow returns the interval of an effect, the estimate as a dot, hollow if it can't be told yet, and the conclusion.
+func forestRow(e *EffectRow, tolerance float64) plot.Row {
+	row := plot.Row{Name: e.Label}
 	if tolerance > 0 {
-		row[at(-tolerance)], row[at(tolerance)] = ':', ':'
+		dashed := plot.Stroke{Dash: "1 3"}
+		row.Marks = append(row.Marks, plot.Rule{Stroke: dashed, X: -tolerance}, plot.Rule{Stroke: dashed, X: tolerance})
 	}
-	row[at(0)] = '|'
-	low, high := 0, width-1
-	left, right := '←', '→'
+	low, high := math.Inf(-1), math.Inf(1)
 	if e.LowPercent != nil {
-		low, left = at(*e.LowPercent), '├'
+		low = *e.LowPercent
 	}
 	if e.HighPercent != nil {
-		high, right = at(*e.HighPercent), '┤'
+		high = *e.HighPercent
 	}
-	for i := low; i <= high; i++ {
-		row[i] = '─'
+	row.Marks = append(row.Marks, plot.Rule{}, plot.Interval{From: plot.Point{X: low}, To: plot.Point{X: high}},
+		plot.Dot{At: plot.Point{X: *e.Percent}, Hollow: e.Word == v1alpha1.EffectCannotTell})
+	word := inference.Phrase(e.Word)
+	if e.Verdict == v1alpha1.BenchmarkFailed {
+		word += ": gate failed"
 	}
-	row[low], row[high] = left, right
-	dot := '●'
-	if e.Word == v1alpha1.EffectCannotTell {
-		dot = '○'
-	}
-	row[at(*e.Percent)] = dot
-	return string(row)
+	row.Texts = []plot.Text{{Text: word}}
+	return row
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// TestBraille checks that the curve as text is a line from the left to the right, rises, and fits into 80 columns.
-func TestBraille(t *testing.T) {
+// TestPercentilesText checks that the curve as text is a line from the left to the right, rises, and fits into 80 columns.
+func TestPercentilesText(t *testing.T) {
 	r := reporttest.Tomcat()
 	text := chart.PercentilesText(r)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -40,8 +40,8 @@ func TestBraille(t *testing.T) {
 	}
 }
 
-// TestBrailleOfOne checks that a single request has a curve.
-func TestBrailleOfOne(t *testing.T) {
+// TestPercentilesTextOfOne checks that a single request has a curve.
+func TestPercentilesTextOfOne(t *testing.T) {
 	h := result.NewHistogram()
 	h.Record(1500)
 	r := &result.Result{}
