@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,9 +33,6 @@ const (
 	queueBytes = 64 << 10
 	// maxReplies limits the replies to the server's frames that wait to be written.
 	maxReplies = 1000
-	// maxCanceled is the number of canceled streams to remember, because frames for them can
-	// still arrive.
-	maxCanceled = 256
 )
 
 // The types and flags of frames (RFC 9113, section 6).
@@ -55,9 +53,9 @@ const (
 type errorCode uint32
 
 const (
-	codeNoError, codeProtocolError, codeFlowControl, codeStreamClosed errorCode = 0, 1, 3, 5
-	codeFrameSize, codeCancel, codeCompression, codeEnhanceYourCalm   errorCode = 6, 8, 9, 11
-	preface                                                                     = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+	codeNoError, codeProtocolError, codeFlowControl, codeRefused    errorCode = 0, 1, 3, 7
+	codeFrameSize, codeCancel, codeCompression, codeEnhanceYourCalm errorCode = 6, 8, 9, 11
+	preface                                                                   = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
 // Config holds what a connection needs.
@@ -108,10 +106,14 @@ type Connection struct {
 	retired, broken, answered bool
 	// goAway is the fault of requests that the server's GOAWAY frame with an error leaves unanswered, or nil without one.
 	goAway *fault.Fault
-	// canceled is a ring buffer with the numbers of the latest canceled streams.
-	// canceledNext is the index to overwrite next.
-	canceled     [maxCanceled]uint32
-	canceledNext int
+	// maxStreams is the number of concurrent streams that the server allows. waiting are the streams that wait to be opened because of
+	// it, the first one first.
+	maxStreams int64
+	waiting    []*Stream
+	// settled reports whether the server's first settings have arrived. Streams below lowered were opened before it allowed fewer than
+	// were open.
+	settled bool
+	lowered uint32
 
 	// queue holds the bytes to write. spare is the buffer of the previous write, for reuse.
 	// queuedStreams are the streams with bytes in the queue and writingStreams those with
@@ -141,7 +143,7 @@ type Connection struct {
 func New(c Config) *Connection {
 	h := &Connection{
 		Config: c, streams: map[uint32]*Stream{}, next: 1,
-		sendWindow: initialWindow, peerWindow: initialWindow, receiveWindow: receiveWindow,
+		sendWindow: initialWindow, peerWindow: initialWindow, receiveWindow: receiveWindow, maxStreams: math.MaxInt64,
 	}
 	if h.LastStream == 0 {
 		h.LastStream = math.MaxInt32
@@ -169,15 +171,24 @@ func (h *Connection) now() time.Duration { return time.Since(h.Start) }
 // connection takes no more requests.
 func (h *Connection) RoundTrip(st *Stream, r *request.Request, begin time.Duration, extra []byte, fields *response.Fields) bool {
 	st.begin(r, begin, fields)
-	if !h.start(st, extra) {
-		return false
+	for {
+		if !h.start(st, extra) {
+			return false
+		}
+		if st.id != 0 { // otherwise it has timed out before it was opened
+			h.send(st, r)
+			h.await(st)
+		}
+		if !st.refused {
+			return true
+		}
+		sent, received := st.Sent, st.Received
+		st.begin(r, begin, fields)
+		st.Sent, st.Received = sent, received
 	}
-	h.send(st, r)
-	h.await(st)
-	return true
 }
 
-// start opens a stream and queues its request's header section with the extra fields. It
+// start opens a stream and queues its request's header section with the extra fields, as soon as the server allows another stream. It
 // returns false if the connection takes no more requests.
 func (h *Connection) start(st *Stream, extra []byte) bool {
 	h.mu.Lock()
@@ -185,6 +196,44 @@ func (h *Connection) start(st *Stream, extra []byte) bool {
 	if h.retired || h.broken {
 		return false
 	}
+	if int64(len(h.streams)) < h.maxStreams && len(h.waiting) == 0 {
+		h.open(st, extra)
+		return true
+	}
+	st.extra = extra
+	h.waiting = append(h.waiting, st)
+	h.watch(st)
+	for st.id == 0 && !st.ended {
+		if h.retired || h.broken {
+			h.waiting = slices.DeleteFunc(h.waiting, func(other *Stream) bool { return other == st })
+			return false
+		}
+		h.mu.Unlock()
+		<-st.wake
+		h.mu.Lock()
+	}
+	return true
+}
+
+// admit opens streams that wait, as many as the server allows. h.mu must be held.
+func (h *Connection) admit() {
+	for len(h.waiting) > 0 && int64(len(h.streams)) < h.maxStreams && !h.retired && !h.broken {
+		st := h.waiting[0]
+		h.waiting = slices.Delete(h.waiting, 0, 1)
+		h.open(st, st.extra)
+		st.notify() // its goroutine writes the queue
+	}
+}
+
+// notifyWaiting wakes the goroutines of the streams that wait to be opened, so that they go on with another connection. h.mu must be held.
+func (h *Connection) notifyWaiting() {
+	for _, st := range h.waiting {
+		st.notify()
+	}
+}
+
+// open opens a stream. h.mu must be held.
+func (h *Connection) open(st *Stream, extra []byte) {
 	st.id, st.sendWindow = h.next, h.peerWindow
 	h.streams[st.id] = st
 	if h.next += 2; h.next > h.LastStream {
@@ -198,13 +247,17 @@ func (h *Connection) start(st *Stream, extra []byte) bool {
 	h.queue = appendFrameHeader(h.queue, 0, frameHeaders, flags, st.id)
 	h.queue = h.fields.append(h.queue, st.request, extra)
 	h.queue = splitHeaders(h.queue, begin)
-	st.Sent = int64(len(h.queue) - begin)
+	st.Sent += int64(len(h.queue) - begin)
 	h.queuedStreams = append(h.queuedStreams, st)
+	h.watch(st)
+}
+
+// watch makes the timer fire when a stream's request times out, or an earlier one. h.mu must be held.
+func (h *Connection) watch(st *Stream) {
 	if !h.watched {
 		h.watched = true
 		h.timer.Reset(h.until(st.began))
 	}
-	return true
 }
 
 // await waits until the stream has ended.
@@ -237,6 +290,15 @@ func (h *Connection) expire() {
 		}
 		h.cancel(st, codeCancel, errTimeout)
 	}
+	h.waiting = slices.DeleteFunc(h.waiting, func(st *Stream) bool {
+		if now-st.began <= timeout {
+			earliest = min(earliest, st.began)
+			return false
+		}
+		st.Response.Fault, st.ended = errNoStream, true
+		st.notify()
+		return true
+	})
 	if h.watched = earliest < math.MaxInt64 && !h.broken; h.watched {
 		h.timer.Reset(h.until(earliest))
 	}
@@ -259,8 +321,6 @@ func (h *Connection) cancel(st *Stream, code errorCode, f *fault.Fault) {
 
 // reset queues a RST_STREAM frame for the stream. h.mu must be held.
 func (h *Connection) reset(id uint32, code errorCode) {
-	h.canceled[h.canceledNext] = id
-	h.canceledNext = (h.canceledNext + 1) % maxCanceled
 	h.reply(frameRSTStream, 0, id, uint32(code))
 }
 
@@ -283,6 +343,9 @@ func (h *Connection) close(st *Stream, f *fault.Fault) {
 	h.extraSent, h.extraReceived = 0, 0
 	st.ended = true
 	st.notify()
+	if len(h.waiting) > 0 {
+		h.admit()
+	}
 	if h.retired && len(h.streams) == 0 && !h.broken {
 		h.closeTransport()
 	}
@@ -296,6 +359,7 @@ func (h *Connection) retire() {
 	}
 	h.retired = true
 	h.Retired()
+	h.notifyWaiting()
 	if len(h.streams) == 0 && !h.broken {
 		h.closeTransport()
 	}
@@ -317,6 +381,7 @@ func (h *Connection) closeTransport() {
 	h.broken, h.retired = true, true
 	h.timer.Stop()
 	h.unblock()
+	h.notifyWaiting()
 	_ = h.Transport.Close() // whatever had to be written has been
 	h.Closed(h.answered)
 }

@@ -38,8 +38,11 @@ func (h *Connection) handleSettings(next frame, payload []byte) errorCode {
 				return codeProtocolError
 			}
 		case settingMaxStreams:
-			if int64(value) < int64(h.Streams) {
-				// Fewer concurrent streams would be another load than the plan's.
+			if h.maxStreams = int64(value); int64(len(h.streams)) > h.maxStreams {
+				h.lowered = h.next
+			}
+			if h.maxStreams < int64(h.Streams) && !h.settled {
+				// Fewer concurrent streams would be another load than the plan's. Requests wait for a limit that is lowered later.
 				h.fail(FewStreams.With("%d allowed, %d planned", value, h.Streams))
 				return codeNoError
 			}
@@ -60,7 +63,10 @@ func (h *Connection) handleSettings(next frame, payload []byte) errorCode {
 			}
 		}
 	}
-	return h.respond(frameSettings, flagAck)
+	h.settled = true
+	code := h.respond(frameSettings, flagAck)
+	h.admit()
+	return code
 }
 
 // handleGoAway stops new requests on the connection. Requests on streams above the last
@@ -133,10 +139,12 @@ func (h *Connection) handleReset(next frame, payload []byte) errorCode {
 	}
 	if st := h.streams[next.stream]; st != nil {
 		code := errorCode(binary.BigEndian.Uint32(payload))
+		// The server has lowered its limit while the request was on its way, and hasn't processed the request (section 8.7).
+		st.refused = code == codeRefused && st.id < h.lowered
 		h.close(st, fault.New(result.ErrorReceive, "HTTP/2: RST_STREAM "+code.String()))
 	}
 	return codeNoError
 }
 
-// isIdle reports whether the client has never opened the stream (section 5.1).
+// isIdle reports whether the client has never opened the stream (section 5.1), or can't open it.
 func (h *Connection) isIdle(id uint32) bool { return id%2 == 0 || id >= h.next }

@@ -24,7 +24,8 @@ var (
 	errNoHead          = malformed("stream ended before the header section")
 	errWindow          = malformed("WINDOW_UPDATE of 0 or beyond the limit")
 
-	errTimeout = fault.New(result.ErrorTimeout, "timeout")
+	errNoStream = fault.New(result.ErrorTimeout, "HTTP/2: the server allowed no further stream in time")
+	errTimeout  = fault.New(result.ErrorTimeout, "timeout")
 )
 
 // The faults of servers that can't serve the load.

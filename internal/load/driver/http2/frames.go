@@ -26,7 +26,7 @@ type frameReader struct {
 	kind byte
 
 	// inData reports whether a DATA frame is being read. stream is its stream, or nil if
-	// that was canceled. body and padding are the bytes left of it. endData reports whether
+	// that is closed. body and padding are the bytes left of it. endData reports whether
 	// the frame ends its stream.
 	inData        bool
 	stream        *Stream
@@ -164,18 +164,13 @@ func (f *frameReader) check(next frame) errorCode {
 	return codeNoError
 }
 
-// find returns an open stream, or nil if the stream was canceled. It returns false if the
-// stream can't receive frames.
+// find returns an open stream, or nil if the stream is closed: its late frames are ignored, however many streams were canceled (RFC 9113,
+// sections 5.1 and 5.4.2). It returns false if the stream has never been opened.
 func (h *Connection) find(id uint32) (*Stream, bool) {
 	if st := h.streams[id]; st != nil {
 		return st, true
 	}
-	for _, canceled := range h.canceled {
-		if canceled == id && id != 0 {
-			return nil, true
-		}
-	}
-	return nil, false
+	return nil, !h.isIdle(id)
 }
 
 // beginData starts a DATA frame and updates the flow-control windows (RFC 9113, section 6.1).
@@ -183,7 +178,7 @@ func (h *Connection) beginData(next frame, pad []byte) errorCode {
 	f := &h.in
 	st, ok := h.find(next.stream)
 	if !ok {
-		return codeStreamClosed
+		return codeProtocolError
 	}
 	f.padding = 0
 	if len(pad) > 0 {

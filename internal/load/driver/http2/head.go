@@ -171,7 +171,7 @@ func (h *Connection) handleContinuation(next frame, payload []byte) errorCode {
 func (h *Connection) handleFieldSection(id uint32, block []byte) errorCode {
 	st, ok := h.find(id)
 	if !ok {
-		return codeStreamClosed
+		return codeProtocolError
 	}
 	var n *response.Fields
 	if st != nil && !st.hasHead {

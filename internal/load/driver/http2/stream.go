@@ -18,6 +18,10 @@ type Stream struct {
 	wake chan struct{}
 	// ended reports whether the response is complete or has failed.
 	ended bool
+	// extra are the extra fields of a request that waits for the server to allow another stream. refused reports whether the server
+	// has refused the request because it had lowered its limit meanwhile, so that the request has to wait.
+	extra   []byte
+	refused bool
 	// blocked reports whether the sender of the body waits for a larger window or a shorter queue.
 	blocked bool
 
