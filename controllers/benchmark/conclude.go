@@ -2,6 +2,7 @@ package benchmark
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,34 +25,69 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;create;delete
 
-// conclude ends the round under way: it stores all its metrics, and then has the status say what they mean. The
-// same runs give the same artifact, so that a manager that is killed in between finds its own.
-func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, p *plan.Planner, runs []benchmark.Run, end *verdict.End, now time.Time) error {
+// ending is a round of which nothing is missing but its artifact.
+type ending struct {
+	// runs is the number of runs of which it is made.
+	runs int
+	end  *verdict.End
+	full *benchmark.Round
+	// continued reports whether the trend goes up to this round, form is the first in which the round wasn't too large.
+	continued bool
+	form      int
+}
+
+// newEnding returns the end of a round, before it has its trend.
+func newEnding(b *v1alpha1.Benchmark, p *plan.Planner, runs []benchmark.Run, end *verdict.End, levelsOmitted bool) *ending {
 	round := b.Status.Round
 	full := &benchmark.Round{
 		Namespace: b.Namespace, Benchmark: b.Name, Number: round.Number, Trigger: round.Trigger, Seed: *round.Seed, Hash: round.Hash, Spec: lifecycle.Measured(&b.Spec),
-		Started: round.StartTime.UTC(), Ended: lastEnd(runs, round.StartTime.UTC()), Cells: p.Cells, Runs: runs, ForeignRuns: int(ptr.Deref(round.ForeignRuns, 0)),
-		Evaluation: end.Evaluation, Capacities: p.Capacities(runs), Verdict: end.Verdict, Reason: end.Reason, Message: end.Message,
+		Started: round.StartTime.UTC(), Ended: lastEnd(runs, round.StartTime.UTC()), Cells: p.Cells, Runs: runs, LevelsOmitted: levelsOmitted,
+		ForeignRuns: int(ptr.Deref(round.ForeignRuns, 0)),
+		Evaluation:  end.Evaluation, Capacities: p.Capacities(runs), Verdict: end.Verdict, Reason: end.Reason, Message: end.Message,
 	}
 	if c := b.Spec.Comparison; c != nil && c.Baseline.LastPassed != nil {
 		full.Baseline = b.Status.LastPassed
 	}
-	previous, err := r.lastTrend(ctx, b)
-	if err != nil {
-		return err
+	return &ending{runs: len(runs), end: end, full: full}
+}
+
+// plainBytes is about what a run takes as JSON while the round is encoded.
+const plainBytes = 1 << 10
+
+// conclude ends the round under way: it stores all its metrics, and then has the status say what they mean. The
+// same runs give the same artifact, so that a manager that is killed in between finds its own. The trend, and each form of the artifact,
+// can take a second: each is a part of its own, and the error is then errPart.
+func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, known *round, now time.Time) error {
+	round, e := b.Status.Round, known.ending
+	if !e.continued {
+		previous, err := r.lastTrend(ctx, b)
+		if err != nil {
+			return err
+		}
+		e.full.Trend, e.continued = trend.Next(previous, e.full), true
+		return errPart
 	}
-	full.Trend = trend.Next(previous, full)
-	encoded, err := full.Encode(artifact.ConfigMapLimit)
-	if err != nil {
-		end = &verdict.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonArtifactNotStored, Message: fmt.Sprintf("The round can't be stored: %s.", err)}
-	} else if round.Artifact, err = r.store(ctx, b, encoded); rejected(err) {
+	if err := r.hold(b, plainBytes*int64(e.runs)); err != nil {
+		return fmt.Errorf("encode the round: %w", err)
+	}
+	end := e.end
+	encoded, err := e.full.EncodeForm(e.form, artifact.ConfigMapLimit)
+	if errors.Is(err, artifact.ErrTooLarge) && e.form < benchmark.Forms-1 {
+		e.form++
+		return errPart
+	}
+	unstorable := err != nil
+	if !unstorable {
+		round.Artifact, err = r.store(ctx, b, encoded)
+	}
+	if unstorable || rejected(err) {
 		end = &verdict.End{Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonArtifactNotStored, Message: fmt.Sprintf("The round can't be stored: %s.", err)}
 	} else if err != nil {
 		return err
 	}
-	round.Effects = lifecycle.Effects(p.Cells, end.Evaluation.Effects)
-	round.Capacities = lifecycle.Capacities(p.Cells, full.Capacities)
-	b.Status.Trend = lifecycle.LevelChanges(full.Trend)
+	round.Effects = lifecycle.Effects(e.full.Cells, end.Evaluation.Effects)
+	round.Capacities = lifecycle.Capacities(e.full.Cells, e.full.Capacities)
+	b.Status.Trend = lifecycle.LevelChanges(e.full.Trend)
 	lifecycle.Complete(b, end, now)
 	r.forget(client.ObjectKeyFromObject(b))
 	return nil

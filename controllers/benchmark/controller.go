@@ -43,7 +43,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("get the Benchmark: %w", err)
 	}
 	before := b.DeepCopy()
-	defer r.Memory.Free(ownerOf(b))
+	defer func() { _ = r.hold(b, 0) }() // less is always accepted
 	lifecycle.ClearRetry(b)
 	wait, err := r.step(ctx, b)
 	switch {
@@ -139,7 +139,7 @@ func untilNext(due schedule.Due, now time.Time) time.Duration {
 func (r *Reconciler) plan(b *v1alpha1.Benchmark, now time.Time) ([]cells.Cell, schedule.Due, error) {
 	all, err := cells.Of(&b.Spec)
 	if err == nil {
-		err = lifecycle.CheckSize(&b.Spec)
+		err = lifecycle.CheckSize(&b.Spec, len(all))
 	}
 	if err == nil {
 		err = inference.CheckRepetitions(&b.Spec, all)
@@ -194,6 +194,9 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, all []c
 	if planner.Stored, err = r.baseline(ctx, b, known, all); err != nil {
 		return 0, err
 	}
+	if known.ending != nil && known.ending.runs == len(runs) {
+		return 0, r.conclude(ctx, b, known, now)
+	}
 	step := planner.Next(runs)
 	if err := r.countForeign(ctx, b, lastEnd(runs, b.Status.Round.StartTime.UTC())); err != nil {
 		return 0, err
@@ -201,7 +204,8 @@ func (r *Reconciler) advance(ctx context.Context, b *v1alpha1.Benchmark, all []c
 	lifecycle.Track(b, planner, runs, step, now)
 	switch {
 	case step.End != nil:
-		return 0, r.conclude(ctx, b, planner, runs, step.End, now)
+		known.ending = newEnding(b, planner, runs, step.End, known.levelsOmitted)
+		return 0, errPart
 	case step.Waiting != nil || step.Suspended:
 		return 0, nil
 	case now.Before(step.NotBefore):

@@ -65,6 +65,12 @@ type round struct {
 	selected   selectedRuns
 	// stored holds the runs of a stored baseline by the names of cells; nil if they weren't read.
 	stored map[string][]benchmark.Run
+	// held counts the bytes of runs and those of the baseline in the account.
+	held int64
+	// levelsOmitted reports whether the runs have no levels, because there was no memory for them.
+	levelsOmitted bool
+	// ending is not nil once the round is evaluated.
+	ending *ending
 }
 
 // workers is the number of Benchmarks that are reconciled at a time.
@@ -115,6 +121,7 @@ func (r *Reconciler) of(b *v1alpha1.Benchmark) *round {
 	name := client.ObjectKeyFromObject(b)
 	known := r.rounds[name]
 	if known == nil || known.benchmark != b.UID || known.number != b.Status.Round.Number {
+		r.drop(name)
 		known = &round{
 			benchmark: b.UID, number: b.Status.Round.Number,
 			planned: map[plannedKey][sha256.Size]byte{}, own: map[types.UID]bool{}, forged: map[types.UID]*verdict.End{}, runs: map[types.UID]benchmark.Run{},
@@ -137,5 +144,49 @@ func (r *round) shared(c benchmark.Conditions) benchmark.Conditions {
 func (r *Reconciler) forget(benchmark types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drop(benchmark)
+}
+
+// drop drops what is known of a round, and gives back what it holds. r.mu must be held.
+func (r *Reconciler) drop(benchmark types.NamespacedName) {
+	if known := r.rounds[benchmark]; known != nil {
+		_ = r.Memory.Hold(memory.Owner{Namespace: benchmark.Namespace, UID: string(known.benchmark)}, memory.Rounds, 0) // less is always accepted
+	}
 	delete(r.rounds, benchmark)
+}
+
+// keep accounts for runs of the round under way, or of its baseline, that are kept until its end. Without room for them, none of the
+// round's runs keeps its levels, as in an artifact for which they are too large. Without room even then, all is forgotten and read again
+// later, so that a round that waits holds nothing for which others wait.
+func (r *Reconciler) keep(b *v1alpha1.Benchmark, known *round, runs ...*benchmark.Run) error {
+	hold := func() error {
+		held := known.held
+		for _, run := range runs {
+			if known.levelsOmitted {
+				run.Levels = nil
+			}
+			held += run.Bytes()
+		}
+		err := r.Memory.Hold(ownerOf(b), memory.Rounds, held)
+		if err == nil {
+			known.held = held
+		}
+		return err
+	}
+	err := hold()
+	if err != nil && !known.levelsOmitted {
+		known.levelsOmitted = true
+		for uid, run := range known.runs {
+			with := run.Bytes()
+			run.Levels = nil
+			known.runs[uid] = run
+			known.held -= with - run.Bytes()
+		}
+		err = hold()
+	}
+	if err != nil {
+		r.forget(client.ObjectKeyFromObject(b))
+		return fmt.Errorf("keep the runs of the round: %w", err)
+	}
+	return nil
 }

@@ -93,6 +93,9 @@ func (r *Reconciler) observeRun(ctx context.Context, b *v1alpha1.Benchmark, know
 	state, err := r.metrics(ctx, b, run, key)
 	if err == nil {
 		state.Conditions = known.shared(state.Conditions)
+		err = r.keep(b, known, &state)
+	}
+	if err == nil {
 		known.runs[run.UID] = state
 	}
 	return state, nil, err

@@ -24,8 +24,8 @@ func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known 
 		return known.stored, nil
 	}
 	var err error
-	stored := map[string][]benchmark.Run{}
-	switch from := &b.Spec.Comparison.Baseline; {
+	stored, from := map[string][]benchmark.Run{}, &b.Spec.Comparison.Baseline
+	switch {
 	case from.LastPassed != nil && b.Status.LastPassed != nil:
 		stored, err = r.storedRuns(ctx, b, b.Status.LastPassed)
 	case from.Benchmark != nil:
@@ -37,18 +37,32 @@ func (r *Reconciler) baseline(ctx context.Context, b *v1alpha1.Benchmark, known 
 		err = client.IgnoreNotFound(err)
 	case from.Runs != nil:
 		var selected []benchmark.Run
-		selected, err = r.selectRuns(ctx, b, &from.Runs.Selector, &known.selected)
+		selected, err = r.selectRuns(ctx, b, &from.Runs.Selector, known)
 		for i := range cells {
 			if len(selected) > 0 {
 				stored[cells[i].Name] = selected
 			}
 		}
 	}
+	if err == nil && from.Runs == nil { // else they are kept one after the other
+		err = r.keep(b, known, known.pointers(stored)...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the baseline: %w", err)
 	}
 	known.stored = stored
 	return stored, nil
+}
+
+// pointers returns the runs of a stored baseline, which share the texts of their conditions.
+func (r *round) pointers(stored map[string][]benchmark.Run) (all []*benchmark.Run) {
+	for _, runs := range stored {
+		for i := range runs {
+			runs[i].Conditions = r.shared(runs[i].Conditions)
+			all = append(all, &runs[i])
+		}
+	}
+	return all
 }
 
 // storedRuns returns the runs of a round that is stored. There are none if the artifact is gone.
@@ -124,7 +138,8 @@ type selectedRuns struct {
 }
 
 // selectRuns returns the newest of the valid runs that a selector selects. The error is errPart if some were not read yet.
-func (r *Reconciler) selectRuns(ctx context.Context, b *v1alpha1.Benchmark, selector *metav1.LabelSelector, known *selectedRuns) ([]benchmark.Run, error) {
+func (r *Reconciler) selectRuns(ctx context.Context, b *v1alpha1.Benchmark, selector *metav1.LabelSelector, of *round) ([]benchmark.Run, error) {
+	known := &of.selected
 	if !known.listed {
 		return nil, r.listSelected(ctx, b, selector, known)
 	}
@@ -137,6 +152,10 @@ func (r *Reconciler) selectRuns(ctx context.Context, b *v1alpha1.Benchmark, sele
 		if err == nil && isFinished(run) {
 			var read benchmark.Run
 			if read, err = r.metrics(ctx, b, run, benchmark.RunKey{}); read.Valid {
+				read.Levels, read.Conditions = nil, of.shared(read.Conditions)
+				if err := r.keep(b, of, &read); err != nil {
+					return nil, err
+				}
 				known.read = append(known.read, read)
 			}
 		}

@@ -88,34 +88,81 @@ type Round struct {
 	Message string                    `json:"message"`
 }
 
-// Encode returns the round as it is stored, in at most limit bytes: gzip-compressed JSON. The same round always
-// gives the same bytes. In a round that doesn't fit, runs only keep the metrics that the comparison and
-// repetitions.until name; if it still doesn't fit, only those of the gate; then it has no trend, and at last no
-// levels. The estimates of all metrics are kept. The round itself is not changed. Errors wrap artifact.ErrTooLarge if it doesn't fit even then.
-func (r *Round) Encode(limit int) ([]byte, error) {
-	for i, keep := range []func(v1alpha1.BenchmarkMetric) bool{nil, r.named, r.Gated, r.Gated, r.Gated} {
-		kept := *r
-		kept.SchemaVersion = SchemaVersion
-		if keep != nil {
-			kept.omit(keep)
-		}
-		if i >= 3 {
-			kept.Trend = nil
-		}
-		if i >= 4 && len(kept.Levels) > 0 {
-			kept.Levels, kept.LevelsOmitted = nil, true
-		}
-		packed, err := artifact.Pack(&kept, limit)
-		if errors.Is(err, artifact.ErrTooLarge) {
-			continue
-		} else if err != nil {
-			return nil, fmt.Errorf("encode round: %w", err)
-		}
-		if _, err := artifact.Unpack(packed); err == nil { // else it couldn't be read
-			return packed, nil
+// Forms is the number of forms in which a round can be stored.
+const Forms = 5
+
+// EncodeForm returns the round in one of its forms, numbered from 0: gzip-compressed JSON of at most limit bytes. The same round always
+// gives the same bytes. The first form has everything. In the next, runs only keep the metrics that the comparison and repetitions.until
+// name; then only those of the gate; then it has no trend, and at last no levels. The estimates of all metrics are kept. The round
+// itself is not changed. Errors wrap artifact.ErrTooLarge if the form doesn't fit.
+func (r *Round) EncodeForm(form, limit int) ([]byte, error) {
+	kept := *r
+	kept.SchemaVersion = SchemaVersion
+	switch {
+	case form == 1:
+		kept.omit(r.named)
+	case form >= 2:
+		kept.omit(r.Gated)
+	}
+	if form >= 3 {
+		kept.Trend = nil
+	}
+	if form >= 4 && len(kept.Levels) > 0 {
+		kept.Levels, kept.LevelsOmitted = nil, true
+	}
+	packed, err := artifact.Pack(&kept, limit)
+	if err == nil {
+		if _, unreadable := artifact.Unpack(packed); unreadable != nil {
+			err = artifact.ErrTooLarge
 		}
 	}
-	return nil, fmt.Errorf("encode round of %d runs in %d bytes: %w", len(r.Runs), limit, artifact.ErrTooLarge)
+	if err != nil {
+		return nil, fmt.Errorf("encode round of %d runs in %d bytes: %w", len(r.Runs), limit, err)
+	}
+	return packed, nil
+}
+
+// Encode returns the round in the first of its forms that fits. Errors wrap artifact.ErrTooLarge if none does.
+func (r *Round) Encode(limit int) (encoded []byte, err error) {
+	for form := range Forms {
+		if encoded, err = r.EncodeForm(form, limit); !errors.Is(err, artifact.ErrTooLarge) {
+			break
+		}
+	}
+	return encoded, err
+}
+
+// What the parts of a round take at most in its last form, in bytes, if no two of their numbers are the same: TestTheLargestRoundIsStored.
+const (
+	runStored      = 16.0
+	trialStored    = 48.0 // with why it failed
+	valueStored    = 5.5  // of a metric of the gate in a run
+	cellStored     = 600.0
+	effectStored   = 60.0
+	capacityStored = 90.0
+	invalidStored  = 200.0 // the message of a run that is replaced
+	anyRoundStored = 8 << 10
+)
+
+// Extent holds the numbers on which depends how much a round takes when it is stored.
+type Extent struct {
+	// Spec is the length of the spec as JSON, in bytes.
+	Spec int
+	// Cells, Blocks and Trials, of each cell, are those that the round has at most. Invalid is the number of runs that are replaced.
+	Cells, Blocks, Trials, Invalid int
+	// Compared is the number of the comparison's metrics, Gate that of those which decide.
+	Compared, Gate int
+}
+
+// StoredBytes returns what a round takes at most in its last form, in bytes.
+func (e Extent) StoredBytes() int {
+	runs, trials := float64(e.Cells*e.Blocks+e.Invalid), float64(e.Cells*e.Trials)
+	values, cell := valueStored*float64(e.Gate), cellStored+effectStored*float64(e.Compared)
+	if e.Trials > 0 {
+		cell += capacityStored
+	}
+	return anyRoundStored + e.Spec + int(runs*(runStored+values)+trials*(trialStored+values)+invalidStored*float64(e.Invalid)+
+		cell*float64(e.Cells))
 }
 
 // omit omits metrics of runs, and says which.
@@ -221,14 +268,26 @@ func (r *Round) Stored() map[string][]Run {
 	stored := map[string][]Run{}
 	for i := range r.Runs {
 		if run := &r.Runs[i]; !run.Trial && run.Valid && !run.Ended.IsZero() && run.Number < r.Blocks {
-			name := r.Cells[run.Cell].Name
-			stored[name] = append(stored[name], *run)
+			name, kept := r.Cells[run.Cell].Name, *run
+			kept.Metrics = shared(run.Metrics)
+			stored[name] = append(stored[name], kept)
 		}
 	}
 	for name, runs := range stored {
 		stored[name] = Newest(runs)
 	}
 	return stored
+}
+
+// shared returns the metrics that are known, with the texts of their names in MetricNames: decoding makes one for each.
+func shared(metrics map[v1alpha1.BenchmarkMetric]float64) map[v1alpha1.BenchmarkMetric]float64 {
+	known := make(map[v1alpha1.BenchmarkMetric]float64, len(metrics))
+	for _, name := range MetricNames {
+		if value, exists := metrics[name]; exists {
+			known[name] = value
+		}
+	}
+	return known
 }
 
 // Newest returns the runs that ended last, in the order of their end: as many as a stored baseline can have.

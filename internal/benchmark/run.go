@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
@@ -31,7 +32,10 @@ type RunLevel struct {
 
 // levelsOf returns the metrics of a result's levels.
 func levelsOf(r *result.Result) []RunLevel {
-	var levels []RunLevel
+	if len(r.Levels) == 0 {
+		return nil
+	}
+	levels := make([]RunLevel, 0, min(len(r.Levels), MaxLevels))
 	for i := range r.Levels[:min(len(r.Levels), MaxLevels)] {
 		l := &r.Levels[i]
 		level := RunLevel{Load: l.Load(), PerSecond: l.TargetRatePerSecond > 0, Users: r.Run.UserConnections > 0, Metrics: make([]float32, len(result.LevelMetrics))}
@@ -79,6 +83,26 @@ type Run struct {
 	// Connections is the number of concurrent connections of closed load over all clients; 0 for other
 	// loads.
 	Connections int64 `json:"connections,omitempty"`
+}
+
+const (
+	// keptBytes is what a run takes in addition to its values: keys and places in maps, and room in lists that grow.
+	keptBytes = 400
+	// metricBytes is what a metric takes in a map, without its name.
+	metricBytes = 36
+)
+
+// Bytes returns about how many bytes of memory the run takes, without its conditions: runs share their texts.
+func (r *Run) Bytes() int64 {
+	bytes := keptBytes + int(unsafe.Sizeof(*r)) + len(r.Name) + len(r.Message) + metricBytes*len(r.Metrics)
+	for _, warning := range r.Warnings {
+		bytes += int(unsafe.Sizeof(warning)) + len(warning)
+	}
+	bytes += cap(r.Levels) * int(unsafe.Sizeof(RunLevel{}))
+	for i := range r.Levels {
+		bytes += 5 * cap(r.Levels[i].Metrics) // of 4 bytes, and what an allocation is larger
+	}
+	return int64(bytes)
 }
 
 // Outcome is the outcome of a trial of a capacity search.

@@ -26,6 +26,7 @@ const (
 	Summary       Kind = "summaries of scripts"
 	Series        Kind = "seconds of measurements"
 	Artifact      Kind = "results"
+	Rounds        Kind = "runs of rounds"
 )
 
 // defaultLimit is the limit of an account of a process without GOMEMLIMIT.

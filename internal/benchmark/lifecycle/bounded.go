@@ -5,7 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
+	"github.com/assay-dev/assay/internal/benchmark/search"
 )
 
 // Limits of what a Benchmark takes as JSON, in bytes. With 200 rounds of history they keep it below 256 KiB.
@@ -24,14 +30,35 @@ const (
 	maxTrendBytes      = 8 << 10
 )
 
-// CheckSize returns an error if a spec is too large.
-func CheckSize(spec *v1alpha1.BenchmarkSpec) error {
+// CheckSize returns an error if a spec is too large, or if a round of it could be too large to be stored. The API server can't count
+// cells: the values of an axis have no type.
+func CheckSize(spec *v1alpha1.BenchmarkSpec, cells int) error {
 	encoded, err := json.Marshal(spec)
 	if err != nil {
 		return fmt.Errorf("encode spec: %w", err)
 	}
 	if len(encoded) > MaxSpec {
 		return fmt.Errorf("spec: %d bytes as JSON, must be at most %d: use fewer values, or move content to ConfigMaps", len(encoded), MaxSpec)
+	}
+	_, most := blocks.Bounds(spec)
+	e := benchmark.Extent{Spec: len(encoded), Cells: cells, Blocks: most}
+	if spec.Capacity != nil {
+		e.Trials = search.MaxTrials(spec.Capacity)
+	}
+	if r := spec.Repetitions; r != nil {
+		e.Invalid = int(ptr.Deref(r.InvalidRuns.Replace, 0))
+	}
+	if c := spec.Comparison; c != nil {
+		for i := range c.Metrics {
+			e.Compared++
+			if benchmark.RoleOf(&c.Metrics[i]) == v1alpha1.RoleGate {
+				e.Gate++
+			}
+		}
+	}
+	if bytes := e.StoredBytes(); bytes > artifact.ConfigMapLimit {
+		return fmt.Errorf("spec.repetitions: %d blocks and %d trials of each of %d cells with %d metrics of the gate could take %d kB, a round is stored in at most %d kB: "+
+			"use a lower repetitions.max or min, fewer values in axes, or the role Report for more of comparison.metrics", e.Blocks, e.Trials, cells, e.Gate, bytes>>10, artifact.ConfigMapLimit>>10)
 	}
 	return nil
 }

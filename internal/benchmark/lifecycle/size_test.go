@@ -51,7 +51,7 @@ func largest(t *testing.T) (*v1alpha1.Benchmark, []cells.Cell) {
 		t.Fatal(err)
 	}
 	b.Spec.Template.Metadata.Annotations["a"] = strings.Repeat("x", lifecycle.MaxSpec-len(encoded))
-	if err := lifecycle.CheckSize(&b.Spec); err != nil {
+	if err := lifecycle.CheckSize(&b.Spec, 1); err != nil { // its rounds are too large
 		t.Fatal(err)
 	}
 	applied, err := json.Marshal(b)
@@ -136,7 +136,7 @@ func TestABenchmarkIsNeverTooLarge(t *testing.T) {
 	t.Logf("%d bytes at most", biggest)
 
 	b.Spec.Template.Metadata.Annotations["a"] += "x"
-	if err := lifecycle.CheckSize(&b.Spec); err == nil || err.Error() != "spec: 49153 bytes as JSON, must be at most 49152: use fewer values, or move content to ConfigMaps" {
+	if err := lifecycle.CheckSize(&b.Spec, 1); err == nil || err.Error() != "spec: 49153 bytes as JSON, must be at most 49152: use fewer values, or move content to ConfigMaps" {
 		t.Errorf("a larger spec: %v", err)
 	}
 }
