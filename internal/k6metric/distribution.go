@@ -9,8 +9,6 @@ import (
 	"github.com/DataDog/sketches-go/ddsketch"
 	"github.com/DataDog/sketches-go/ddsketch/mapping"
 	"github.com/DataDog/sketches-go/ddsketch/store"
-
-	"github.com/assay-dev/assay/internal/percentile"
 )
 
 const (
@@ -66,16 +64,25 @@ func (d *distribution) add(value float64) bool {
 	return d.sketch.Add(value) == nil
 }
 
-// percentile returns the value that p percent of the values do not exceed, by the
-// nearest rank; 0 without values.
+// percentile returns the p-th percentile as k6 defines it: the values have the ranks from 0 to n-1, and between
+// neighboring ranks the percentile is interpolated. It returns 0 without values.
 func (d *distribution) percentile(p float64) float64 {
 	sketch := d.view()
-	n := sketch.GetCount()
-	rank := float64(percentile.Rank(p, int64(math.Round(n))))
-	// The sketch counts ranks from 0 to n-1, and returns the last value whose rank is not
-	// above the given one.
-	quantile := min(max((rank-0.5)/max(n-1, 1), 0), 1)
-	value, err := sketch.GetValueAtQuantile(quantile)
+	last := math.Round(sketch.GetCount()) - 1
+	rank := p / 100 * last
+	low, high := ranked(sketch, math.Floor(rank), last), ranked(sketch, math.Ceil(rank), last)
+	return low + (high-low)*(rank-math.Floor(rank))
+}
+
+// ranked returns the value of a rank, of the ranks from 0 to last.
+func ranked(sketch *ddsketch.DDSketch, rank, last float64) float64 {
+	// The sketch counts the ranks of negative values downwards: half a rank towards zero is the same value.
+	if rank < sketch.GetNegativeValueStore().TotalCount() {
+		rank = max(rank-0.5, 0)
+	} else {
+		rank = min(rank+0.5, last)
+	}
+	value, err := sketch.GetValueAtQuantile(rank / max(last, 1))
 	if err != nil {
 		return 0
 	}

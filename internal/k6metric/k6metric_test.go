@@ -56,14 +56,12 @@ func TestMergedIsPooled(t *testing.T) {
 				t.Errorf("%+v, want %d from %v to %v", s, len(all), all[0], all[len(all)-1])
 			}
 			for i, p := range percentile.Common {
-				// Of values below zero it may be the neighbor.
-				rank := int(math.Ceil(p.Percent()/100*float64(len(all))*(1-1e-12))) - 1
-				low, high := all[rank], all[rank]
-				if low < 0 {
-					low, high = all[rank-1], all[rank+1]
-				}
-				if got := s.Percentiles[i]; got < low-math.Abs(low)*accuracy-1e-9 || got > high+math.Abs(high)*accuracy+1e-9 {
-					t.Errorf("p%v is %v, of the pooled values %v", p, got, all[rank])
+				// k6's definition: between the ranks from 0 to n-1, interpolated.
+				rank := p.Percent() / 100 * float64(len(all)-1)
+				low, high := all[int(math.Floor(rank))], all[int(math.Ceil(rank))]
+				want := low + (high-low)*(rank-math.Floor(rank))
+				if got := s.Percentiles[i]; math.Abs(got-want) > (math.Abs(low)+math.Abs(high))*accuracy+1e-9 {
+					t.Errorf("p%v is %v, of the pooled values %v", p, got, want)
 				}
 			}
 		})

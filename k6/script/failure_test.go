@@ -110,8 +110,16 @@ export default function () { http.get(target) }`, server.Address())
 	}
 }
 
-// TestErrorsHaveTheirKinds provokes one error of each kind.
+// TestErrorsHaveTheirKinds provokes one error of each kind, also in a script that doesn't want tags.
 func TestErrorsHaveTheirKinds(t *testing.T) {
+	for _, tags := range []string{"", "systemTags: ['url'],", "systemTags: [],"} {
+		t.Run(tags, func(t *testing.T) { testKinds(t, tags) })
+	}
+}
+
+// testKinds provokes one error of each kind in a script with more options.
+func testKinds(t *testing.T, options string) {
+	t.Helper()
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 		switch r.Path {
 		case "/status", "/status?token=secret":
@@ -125,7 +133,7 @@ func TestErrorsHaveTheirKinds(t *testing.T) {
 	})
 	got := totalsOf(t, get+`
 import { expectedStatuses } from 'k6/http';
-export const options = { thresholds: { 'http_req_failed{expected_response:true}': ['rate==0'] } };
+export const options = {`+options+` thresholds: { 'http_req_failed{expected_response:true}': ['rate==0'] } };
 export default function () {
   http.get(target + '/ok');
   http.get(target + '/status?token=secret');

@@ -3,6 +3,7 @@ package script
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type process struct {
 	log        *slog.Logger
 	secrets    []string   // values that are replaced in log messages
 	childFiles []*os.File // k6's ends of the pipes
+	// logsFrom is a message of k6's log: it and what comes before it aren't forwarded. Empty forwards everything.
+	logsFrom string
 
 	mu      sync.Mutex
 	child   *os.Process // nil until k6 is started
@@ -41,7 +44,7 @@ type process struct {
 }
 
 // newProcess returns a process, not yet started, that runs k6 with the arguments
-// args in the given working directory.
+// args in the given working directory, or in that of this process if it is empty.
 func newProcess(program, directory string, env map[string]string, secrets []string, log *slog.Logger, args ...string) *process {
 	p := &process{command: exec.Command(program, append([]string{"k6", "--log-format", "json"}, args...)...), log: log, secrets: secrets}
 	p.command.Dir = directory
@@ -103,6 +106,13 @@ func (p *process) run() (exitStatus, error) {
 	return exitStatus{code: exitcodes.ExitCode(p.command.ProcessState.ExitCode()), message: p.message}, nil //nolint:gosec // it is from 0 to 255
 }
 
+// Messages of k6's log that "k6 run" alone doesn't have.
+const (
+	failedSetup    = "Error executing setup"
+	failedTeardown = "Error executing teardown"
+	outputStopped  = "Received error to stop from output"
+)
+
 // maxLineBytes is the maximum length of a line of k6's log. Longer lines are split.
 const maxLineBytes = 64 << 10
 
@@ -139,6 +149,21 @@ func (p *process) forwardLine(line []byte) {
 	}
 	message, level := text("msg"), text("level")
 	text("time")
+	switch message {
+	case failedSetup, failedTeardown: // of k6's API: without it, k6 logs the error only
+		message = cmp.Or(text("error"), message)
+	case outputStopped: // for a threshold, which k6 logs at the end
+		return
+	}
+	if p.logsFrom != "" {
+		if level == "error" {
+			p.remember(message)
+		}
+		if message == p.logsFrom {
+			p.logsFrom = ""
+		}
+		return
+	}
 	fields := []any{"source", "k6"}
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		fields = append(fields, "k6_"+key, p.redact(fmt.Sprint(entry[key])))

@@ -36,6 +36,9 @@ func init() {
 		}
 		c := newCollector(json.NewDecoder(os.NewFile(3, "orders")), json.NewEncoder(os.NewFile(4, "reports")))
 		c.statistics, c.timeUnit = p.ScriptOptions.SummaryTrendStats, p.ScriptOptions.SummaryTimeUnit.String
+		c.marksExpected = p.ScriptOptions.SystemTags.Has(metrics.TagExpectedResponse)
+		// The outcomes of requests come from these tags. k6's virtual users, which don't exist yet, read the same set.
+		p.ScriptOptions.SystemTags.Add(metrics.TagStatus | metrics.TagErrorCode | metrics.TagError)
 		return c, nil
 	})
 }
@@ -50,6 +53,8 @@ type collector struct {
 	// statistics and timeUnit are k6's options summaryTrendStats and summaryTimeUnit.
 	statistics []string
 	timeUnit   string
+	// marksExpected reports whether requests are tagged with expected_response. k6 then has a submetric of its own.
+	marksExpected bool
 
 	mu        sync.Mutex
 	load      *load // nil until the load begins
@@ -86,7 +91,13 @@ func (c *collector) Description() string { return outputName }
 // SetThresholds implements output.WithThresholds. k6 calls it before Start.
 func (c *collector) SetThresholds(thresholds map[string]metrics.Thresholds) {
 	c.metrics = newRegistry(thresholds)
+	if _, has := thresholds[expectedDuration]; c.marksExpected && !has {
+		c.metrics.addSubmetric(expectedDuration)
+	}
 }
+
+// expectedDuration is the submetric that k6 always has.
+const expectedDuration = metrics.HTTPReqDurationName + "{expected_response:true}"
 
 // SetTestRunStopCallback implements output.WithTestRunStop. k6 calls it before Start.
 func (c *collector) SetTestRunStopCallback(abort func(error)) { c.abort = abort }
@@ -281,7 +292,7 @@ func (c *collector) checkThresholds() {
 	if crossed == "" || c.abort == nil {
 		return
 	}
-	err := fmt.Errorf("threshold %s with abortOnFail was crossed", crossed)
+	err := fmt.Errorf("thresholds on metrics '%s' were crossed; at least one has abortOnFail enabled, stopping test prematurely", crossed) // as k6 says it
 	c.abort(errext.WithAbortReasonIfNone(
 		errext.WithExitCodeIfNone(err, exitcodes.ThresholdsHaveFailed), errext.AbortedByThreshold))
 }

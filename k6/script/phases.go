@@ -27,6 +27,9 @@ func (c *Client) runSetup(ctx context.Context) {
 	c.setUp = true
 	c.loop.Background(ctx, func() func() error {
 		data, err := c.api.setup(ctx)
+		if c.address != "" && len(data) > session.MaxSetupBytes { // a manager passes it on
+			err = fmt.Errorf("setup() returned %d bytes of JSON; the maximum is %d. Return less data, and generate or read the rest in the script", len(data), session.MaxSetupBytes)
+		}
 		return func() error {
 			if err != nil {
 				return c.setupFailure(err)
@@ -226,9 +229,10 @@ func (c *Client) teardownEnded(err error) {
 	c.log.Info("Completed teardown()", "error", c.teardownError)
 }
 
-// mustTearDown reports whether teardown() has to be run here although the run ends: setup() was started here.
+// mustTearDown reports whether teardown() has to be run here although the run ends: setup() has succeeded here. As in k6,
+// what a setup() that fails has left is its own business.
 func (c *Client) mustTearDown() bool {
-	return c.plan != nil && c.k6 != nil && !c.hasExited() && !c.tornDown && c.plan.Script.Leads && c.setUp
+	return c.plan != nil && c.k6 != nil && !c.hasExited() && !c.tornDown && c.plan.Script.Leads && c.state.SetupEnded
 }
 
 // hasExited reports whether k6 has exited.

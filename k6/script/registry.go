@@ -191,8 +191,8 @@ func kindOf(k *metrics.Metric) (k6metric.Kind, k6metric.Unit) {
 }
 
 // crossed evaluates the thresholds with abortOnFail after the load has run for
-// elapsed. It marks the first one that is crossed as aborted and returns it as
-// text, or returns an empty string if none is crossed.
+// elapsed. It marks the first one that is crossed as aborted and returns the name of its
+// metric, or returns an empty string if none is crossed.
 func (r *registry) crossed(elapsed time.Duration) string {
 	var all []k6metric.Metric
 	for _, m := range r.all() {
@@ -203,7 +203,7 @@ func (r *registry) crossed(elapsed time.Duration) string {
 		return ""
 	}
 	t.Aborted = true
-	return t.Source + " on " + t.Metric
+	return t.Metric
 }
 
 // live returns the metrics so far. If thresholds with abortOnFail are evaluated over all clients, they are included. Those that thresholds with abortOnFail refer to come first and are exact; the

@@ -23,6 +23,8 @@ const (
 	summaryTimeout = 30 * time.Second
 	// summaryFile is the name of the file with what handleSummary() returned, in the work directory.
 	summaryFile = "summary.json"
+	// summaryBegins is what summary.js logs before it calls handleSummary().
+	summaryBegins = "assay: handleSummary() begins"
 	// maxSummaryOutput bounds that file, in bytes.
 	maxSummaryOutput = 32 << 20
 )
@@ -73,6 +75,7 @@ func (c *Client) handleSummary(ctx context.Context, data []byte) (*result.Script
 	k6 := newProcess(c.program, directory, env, secrets, c.log,
 		"run", "-", "--config", filepath.Join(c.workDirectory, configurationFile), "--address", "",
 		"--no-thresholds", "--summary-mode=compact", "--no-usage-report", "--quiet", "--no-color")
+	k6.logsFrom = summaryBegins // what the initialization logs was logged before
 	k6.command.Stdin = strings.NewReader(summarySource(filepath.Join(directory, file), path, data))
 	ctx, cancel := context.WithTimeout(ctx, summaryTimeout)
 	defer cancel()
@@ -109,6 +112,7 @@ func summarySource(script, output string, data []byte) string {
 	}
 	return strings.NewReplacer(
 		"SCRIPT;", quoted(script)+";", "[OUTPUT]", "["+quoted(output)+"]", "LIMIT)", fmt.Sprint(4*result.MaxSummaryBytes)+")",
+		"BEGINS)", quoted(summaryBegins)+")",
 		"JSON.parse(DATA)", "JSON.parse("+quoted(string(data))+")",
 	).Replace(summaryScript)
 }

@@ -18,6 +18,7 @@ export function handleSummary() {
   if (typeof script.handleSummary !== 'function') {
     return pack({ none: true });
   }
+  console.log(BEGINS);
   const returned = script.handleSummary(JSON.parse(DATA));
   return returned && typeof returned.then === 'function' ? returned.then(describe) : describe(returned);
 }

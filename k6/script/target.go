@@ -56,7 +56,6 @@ func (l location) environment() map[string]string {
 // Names of the files that are written for k6, in the work directory.
 const (
 	configurationFile = "k6.json"
-	inspectionFile    = "inspect.json"
 	caFile            = "ca.pem"
 )
 
@@ -70,7 +69,6 @@ type configuration struct {
 	TLSVersion      *tlsVersion       `json:"tlsVersion,omitempty"`
 	TLSCipherSuites []string          `json:"tlsCipherSuites,omitempty"`
 	Tags            map[string]string `json:"tags,omitempty"`
-	VUs             int               `json:"vus,omitempty"`
 }
 
 type tlsAuth struct {
@@ -102,11 +100,11 @@ func (c *Client) configure(plan *session.Plan, address string) error {
 			return err
 		}
 	}
-	if err := c.writeConfiguration(configurationFile, config); err != nil {
-		return err
+	encoded, err := json.Marshal(config)
+	if err != nil {
+		return fmt.Errorf("encode k6's configuration: %w", err)
 	}
-	config.VUs = 1 // the default of "k6 run", which "k6 inspect" doesn't apply
-	return c.writeConfiguration(inspectionFile, config)
+	return c.write(configurationFile, encoded)
 }
 
 // setTLS sets k6's options for TLS: versions, cipher suites and the client
@@ -158,14 +156,6 @@ func (c *Client) writeCABundle() error {
 		all = append(all, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})...)
 	}
 	return c.write(caFile, all)
-}
-
-func (c *Client) writeConfiguration(name string, config configuration) error {
-	encoded, err := json.Marshal(config)
-	if err != nil {
-		return fmt.Errorf("encode k6's configuration: %w", err)
-	}
-	return c.write(name, encoded)
 }
 
 func (c *Client) write(name string, data []byte) error {

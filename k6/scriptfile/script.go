@@ -33,7 +33,7 @@ type Script struct {
 	// if the script has URLs of its own.
 	URL *url.URL
 	// Env holds environment variables, in addition to those of this process. k6 reads its options from
-	// them, too.
+	// both: K6_VUS, K6_DURATION, …
 	Env map[string]string
 	// Version is the version of this program.
 	Version string
@@ -98,9 +98,6 @@ func (s *Script) Run(log *slog.Logger, watcher standalone.Watcher) standalone.Ou
 
 // setEnvironment sets the environment variables that k6 and the script inherit.
 func (s *Script) setEnvironment() error {
-	if err := unsetK6(); err != nil {
-		return err
-	}
 	env := map[string]string{}
 	if s.URL != nil {
 		env["ASSAY_TARGET_URL"] = s.server()
@@ -144,16 +141,4 @@ func (s *Script) result(joined *scriptSession) *result.Result {
 	r.SetSummary(joined.summary)
 	r.Findings = validity.Judge(r, validity.Declared{})
 	return r
-}
-
-// unsetK6 removes the environment variables from which k6 reads its options.
-func unsetK6() error {
-	for _, setting := range os.Environ() {
-		if name, _, _ := strings.Cut(setting, "="); strings.HasPrefix(name, "K6_") {
-			if err := os.Unsetenv(name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

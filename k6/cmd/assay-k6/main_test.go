@@ -41,8 +41,7 @@ func start(t *testing.T, path string, args ...string) (process *exec.Cmd, output
 func assayK6(t *testing.T, args ...string) (output, errors string, code int) {
 	t.Helper()
 	process, out, errs := program(t, args...)
-	// The user's settings for k6 must have no effect.
-	process.Env = append(process.Env, "K6_VUS=3", "K6_DURATION=1s", "K6_OUT=json=/dev/null", "TMPDIR="+t.TempDir())
+	process.Env = append(process.Env, "TMPDIR="+t.TempDir())
 	_ = process.Run()
 	return out.String(), errs.String(), process.ProcessState.ExitCode()
 }
@@ -50,7 +49,8 @@ func assayK6(t *testing.T, args ...string) (output, errors string, code int) {
 // TestHandOver runs the real assay-load, beside which this program is, by a path and by a symbolic link.
 func TestHandOver(t *testing.T) {
 	directory, linked := t.TempDir(), t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", directory, "../assay-load")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", directory, "./cmd/assay-load")
+	build.Dir = "../../.." // of the other module
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}

@@ -108,6 +108,26 @@ export default function () { if (__ENV.BASE_URL) { throw new Error('not unset') 
 	}
 }
 
+// TestRunScriptReadsTheEnvironment checks that k6 reads its options from the environment, as without Assay, and that -e
+// overrides it.
+func TestRunScriptReadsTheEnvironment(t *testing.T) {
+	path, directory := scriptFile(t, `export default function () {}`), t.TempDir()
+	process, output, errors := program(t, "run", path, "-e", "K6_VUS=2", "-o", "json")
+	process.Dir = directory
+	process.Env = append(process.Env, "K6_VUS=3", "K6_ITERATIONS=7", "K6_OUT=csv=samples.csv")
+	_ = process.Run()
+	var r result.Result
+	if err := json.Unmarshal(output.Bytes(), &r); err != nil {
+		t.Fatalf("%v\n%s", err, errors)
+	}
+	if r.Script.Iterations != 7 || r.Script.VirtualUsers != 2 {
+		t.Errorf("%d iterations of %d virtual users", r.Script.Iterations, r.Script.VirtualUsers)
+	}
+	if samples, err := os.ReadFile(filepath.Join(directory, "samples.csv")); err != nil || !strings.Contains(string(samples), "iteration_duration") {
+		t.Errorf("%v, samples %s", err, samples)
+	}
+}
+
 // TestRunScriptFails runs scripts without a result, and invalid command lines.
 func TestRunScriptFails(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -1,0 +1,1 @@
+export const options = { vus: 2, iterations: 6, thresholds: { checks: ['rate==1'] } };

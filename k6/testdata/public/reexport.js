@@ -1,0 +1,2 @@
+export { default } from './lib/journey.js';
+export { options } from './lib/options.js';
