@@ -211,7 +211,7 @@ func (c *PlanClient) launch(ctx context.Context, kind sessionpb.Stage, amount se
 		env[name] = value
 	}
 	secrets := secretsIn(env, []string{k6script.AuthorizationVariable})
-	s.k6 = newProcess(c.program, c.workDirectory, env, secrets, c.log, s.arguments(filepath.Join(c.workDirectory, planFile))...)
+	s.k6 = newProcess(c.program, c.workDirectory, env, secrets, c.log, s.arguments(filepath.Join(c.workDirectory, planFile), env)...)
 	to, from, err := s.k6.pipes()
 	if err != nil {
 		return fmt.Errorf("create pipes to k6: %w", err)
