@@ -216,14 +216,8 @@ func parseField(line []byte) (name, value []byte, failed *fault.Fault) {
 		return nil, nil, errNoColon
 	}
 	for _, c := range line[:i] {
-		switch failed := checkText(line[:i]); {
-		case TokenBytes[c]:
-		case failed != nil:
-			return nil, nil, failed
-		case c == ' ', c == '\t':
-			return nil, nil, errSpaceInName.With("%.40q", line[:i])
-		default:
-			return nil, nil, errName.With("%.40q", line[:i])
+		if !TokenBytes[c] {
+			return nil, nil, nameFault(line[:i], c)
 		}
 	}
 	if i == 0 {
@@ -235,16 +229,27 @@ func parseField(line []byte) (name, value []byte, failed *fault.Fault) {
 	return line[:i], trimSpace(line[i+1:]), nil
 }
 
+// nameFault returns the fault of a field's name with a byte that names don't have.
+func nameFault(name []byte, wrong byte) *fault.Fault {
+	if failed := checkText(name); failed != nil {
+		return failed
+	}
+	if wrong == ' ' || wrong == '\t' {
+		return errSpaceInName.With("%.40q", name)
+	}
+	return errName.With("%.40q", name)
+}
+
 // checkText returns the fault of text with a control character other than a tab.
 func checkText(text []byte) *fault.Fault {
 	for _, c := range text {
-		switch {
-		case c >= ' ' && c != 0x7f || c == '\t':
-		case c == '\r':
-			return errBareCR
-		case c == 0:
-			return errNUL
-		default:
+		if c < ' ' && c != '\t' || c == 0x7f {
+			switch c {
+			case '\r':
+				return errBareCR
+			case 0:
+				return errNUL
+			}
 			return errControl
 		}
 	}
