@@ -51,12 +51,15 @@ var special = map[string]struct {
 	without bool
 }{
 	"abort.js":                      {stock: exitcodes.ScriptAborted, without: true},
+	"abort_in_setup.js":             {stock: exitcodes.ScriptAborted, without: true},
 	"average_load.js":               {timed: true},
 	"batch.js":                      {finding: validity.ReasonErrorsDominate},
 	"breakpoint.js":                 {stock: exitcodes.ThresholdsHaveFailed, timed: true, finding: validity.ReasonErrorsDominate},
+	"conflict.js":                   {stock: exitcodes.InvalidConfig},
 	"console.js":                    {finding: validity.ReasonErrorsDominate},
 	"constant_rate.js":              {timed: true},
 	"custom_metrics.js":             {finding: validity.ReasonErrorsDominate},
+	"drops.js":                      {timed: true, finding: validity.ReasonIterationsDropped},
 	"executors.js":                  {timed: true},
 	"fail.js":                       {finding: validity.ReasonErrorsDominate},
 	"failures.js":                   {finding: validity.ReasonErrorsDominate},
@@ -65,6 +68,9 @@ var special = map[string]struct {
 	"invalid_options.js":            {stock: exitcodes.InvalidConfig},
 	"invalid_threshold.js":          {stock: exitcodes.InvalidConfig},
 	"mark_failed.js":                {stock: exitcodes.MarkedAsFailed, finding: validity.ReasonScriptMarkedFailed},
+	"max_duration.js":               {finding: validity.ReasonIterationsDropped},
+	"missing_file.js":               {stock: exitcodes.ScriptException},
+	"no_function.js":                {stock: exitcodes.InvalidConfig},
 	"ramping_rate.js":               {timed: true},
 	"removed_executor.js":           {stock: exitcodes.InvalidConfig},
 	"retries.js":                    {finding: validity.ReasonErrorsDominate},
@@ -76,10 +82,13 @@ var special = map[string]struct {
 	"system_tags.js":                {finding: validity.ReasonErrorsDominate},
 	"tags.js":                       {finding: validity.ReasonErrorsDominate},
 	"teardown_throws.js":            {stock: exitcodes.ScriptException, ours: valid},
+	"teardown_timeout.js":           {stock: exitcodes.TeardownTimeout, ours: valid},
 	"thresholds_crossed.js":         {stock: exitcodes.ThresholdsHaveFailed, finding: validity.ReasonErrorsDominate},
 	"thresholds_without_samples.js": {stock: exitcodes.ThresholdsHaveFailed},
 	"throw.js":                      {finding: validity.ReasonErrorsDominate},
+	"unknown_metric.js":             {stock: exitcodes.InvalidConfig},
 	"untrusted.js":                  {finding: validity.ReasonNothingSucceeded},
+	"wrong_type.js":                 {stock: exitcodes.InvalidConfig},
 }
 
 // exitcode is an exit code of assay-load that exits doesn't have.
@@ -360,7 +369,10 @@ func runOurs(t *testing.T, path string) run {
 // address matches the servers' addresses, which differ.
 var address = regexp.MustCompile(`127\.0\.0\.1:\d{4,5}`)
 
+// position matches where test.abort() was called. k6's API reports it for setup() as well.
+var position = regexp.MustCompile(`^(test aborted: .*) at \w+ \(file:.*\)$`)
+
 // logged returns an entry of a log in a form that both programs have.
 func logged(level, message string) string {
-	return level + ": " + address.ReplaceAllString(message, "ADDRESS")
+	return level + ": " + address.ReplaceAllString(position.ReplaceAllString(message, "$1"), "ADDRESS")
 }

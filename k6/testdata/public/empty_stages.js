@@ -1,0 +1,3 @@
+export const options = { stages: [] };
+
+export default function () {}

@@ -1,0 +1,3 @@
+const data = open('./data/missing.json');
+
+export default function () { data.length; }

@@ -1,0 +1,3 @@
+export const options = { vus: 1, iterations: 1 };
+
+export function visit() {}

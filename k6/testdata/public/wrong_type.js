@@ -1,0 +1,3 @@
+export const options = { vus: 'five', iterations: 5 };
+
+export default function () {}
