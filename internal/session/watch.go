@@ -2,7 +2,10 @@ package session
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
 // Watch sets what an agent probes and samples.
@@ -38,11 +41,28 @@ func (w *Watch) check() error {
 	return nil
 }
 
+// CanonicalHost returns a host's name or address in the form in which it is compared with others: in lowercase and ASCII (RFC 5891),
+// without the dot that ends a full name; an address without brackets and without the zone, which means nothing to others.
+func CanonicalHost(host string) string {
+	host = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().WithZone("").String()
+	}
+	if name, err := idna.Lookup.ToASCII(host); err == nil {
+		return strings.TrimSuffix(name, ".")
+	}
+	return strings.ToLower(host) // not a name of DNS, such as one with an underscore
+}
+
 // HostHeader returns the Host header of requests to a target: host, or if that is empty the
-// target's address, without the default port of the scheme (RFC 9110, section 7.2).
+// target's address, without the default port of the scheme (RFC 9110, section 7.2) and without the zone of an IPv6 address (RFC 6874,
+// section 4).
 func HostHeader(host, address string, secure bool) string {
 	if host != "" {
 		return host
+	}
+	if zone, end := strings.IndexByte(address, '%'), strings.IndexByte(address, ']'); 0 < zone && zone < end {
+		address = address[:zone] + address[end:]
 	}
 	if secure {
 		return strings.TrimSuffix(address, ":443")

@@ -40,6 +40,7 @@ func Config(t *session.TLS, address, directory string) (*tls.Config, error) {
 		}
 		config.ServerName = host
 	}
+	config.ServerName = session.CanonicalHost(config.ServerName)
 	var err error
 	if config.MinVersion, config.MaxVersion, err = span(t.Protocols); err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func TestCookies(t *testing.T) {
 		p := planOf(int64(len(kinds)), kinds...)
 		p.Cookies = kept
 		drive(t, p, server.Address())
-		want := []string{"/login ", "/app/ id=1; b=\"2\"", "/app/new id=1; b=\"2\"; c=3", "/application id=4", "/app/x?y b=\"2\"; c=3; id=4",
+		want := []string{"/login ", "/app/ b=\"2\"; id=1", "/app/new b=\"2\"; c=3; id=1", "/application id=4", "/app/x?y b=\"2\"; c=3; id=4",
 			"/logout id=4", "/app b=\"2\"; c=3"}
 		if !kept {
 			want = []string{"/login ", "/app/ ", "/app/new ", "/application ", "/app/x?y ", "/logout ", "/app "}

@@ -1,10 +1,14 @@
 package request
 
 import (
+	"cmp"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // maxCookies limits the cookies of a connection. The oldest are evicted first (RFC 6265,
@@ -12,12 +16,19 @@ import (
 const maxCookies = 50
 
 // Jar holds the cookies of one connection, which acts as one user (RFC 6265).
-type Jar struct{ cookies []cookie }
+type Jar struct {
+	// cookies are in the order in which they are sent.
+	cookies []cookie
+	// created is the number of cookies that were created.
+	created int64
+}
 
 type cookie struct {
+	// created is the cookie's number. A cookie that replaces another has that one's.
+	created int64
 	// pair is "name=value" as sent in the Cookie header.
 	pair, name string
-	// Host is the host that set the cookie, or the cookie's domain if shared is true. A
+	// host is the host that set the cookie, or the cookie's domain if shared is true. A
 	// shared cookie also goes to the hosts of its domain.
 	host   string
 	shared bool
@@ -30,18 +41,12 @@ type cookie struct {
 // Store stores the cookies of the Set-Cookie fields in the response to r.
 func (j *Jar) Store(fields []string, r *Request, now time.Time) {
 	for _, field := range fields {
-		parsed, err := http.ParseSetCookie(field)
-		if err != nil {
+		c, parsed, ok := parseCookie(field)
+		if !ok {
 			continue
 		}
-		c := cookie{
-			pair: parsed.Name + "=" + parsed.Value, name: parsed.Name, host: hostOf(r.Host), path: parsed.Path, secure: parsed.Secure,
-			expires: parsed.Expires,
-		}
-		if parsed.Quoted {
-			c.pair = parsed.Name + `="` + parsed.Value + `"`
-		}
-		if domain := strings.ToLower(strings.TrimPrefix(parsed.Domain, ".")); domain != "" {
+		c.host = r.hostname
+		if domain := session.CanonicalHost(strings.TrimPrefix(parsed.Domain, ".")); domain != "" {
 			if !domainMatches(c.host, domain) {
 				continue
 			}
@@ -57,19 +62,40 @@ func (j *Jar) Store(fields []string, r *Request, now time.Time) {
 	}
 }
 
+// parseCookie parses a Set-Cookie field as browsers do (section 5.2): the value may have any characters.
+func parseCookie(field string) (c cookie, attributes *http.Cookie, ok bool) {
+	pair, rest, _ := strings.Cut(field, ";")
+	name, value, ok := strings.Cut(pair, "=")
+	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
+	attributes, err := http.ParseSetCookie("name=;" + rest)
+	if !ok || name == "" || err != nil {
+		return cookie{}, nil, false
+	}
+	return cookie{pair: name + "=" + value, name: name, path: attributes.Path, secure: attributes.Secure, expires: attributes.Expires}, attributes, true
+}
+
 // put adds c, or removes the cookie if c has expired. It replaces the cookie with the
 // same name, host and path.
 func (j *Jar) put(c cookie, now time.Time) {
-	kept := j.cookies[:0]
-	for _, old := range j.cookies {
-		if old.name != c.name || old.host != c.host || old.path != c.path {
-			kept = append(kept, old)
+	j.created++
+	c.created = j.created
+	j.cookies = slices.DeleteFunc(j.cookies, func(old cookie) bool {
+		same := old.name == c.name && old.host == c.host && old.path == c.path
+		if same {
+			c.created = old.created
 		}
+		return same
+	})
+	if !c.expires.IsZero() && !c.expires.After(now) {
+		return
 	}
-	if c.expires.IsZero() || c.expires.After(now) {
-		kept = append(kept, c)
+	if len(j.cookies) == maxCookies {
+		oldest := slices.MinFunc(j.cookies, func(a, b cookie) int { return cmp.Compare(a.created, b.created) })
+		j.cookies = slices.DeleteFunc(j.cookies, func(other cookie) bool { return other.created == oldest.created })
 	}
-	j.cookies = kept[max(0, len(kept)-maxCookies):]
+	j.cookies = append(j.cookies, c)
+	// Longer paths come first, then earlier cookies (section 5.4).
+	slices.SortFunc(j.cookies, func(a, b cookie) int { return cmp.Or(len(b.path)-len(a.path), cmp.Compare(a.created, b.created)) })
 }
 
 // AppendField appends the Cookie header of a request, if any cookie matches.
@@ -95,8 +121,7 @@ func (j *Jar) AppendField(text []byte, r *Request, secure bool) []byte {
 
 // matches reports whether the cookie's host and path match a request (sections 5.1.3 and 5.1.4).
 func (c *cookie) matches(r *Request) bool {
-	host := hostOf(r.Host)
-	if host != c.host && (!c.shared || !domainMatches(host, c.host)) {
+	if r.hostname != c.host && (!c.shared || !domainMatches(r.hostname, c.host)) {
 		return false
 	}
 	path, _, _ := strings.Cut(r.Planned.Path, "?")
@@ -107,15 +132,6 @@ func (c *cookie) matches(r *Request) bool {
 // domainMatches reports whether host is domain or one of its subdomains.
 func domainMatches(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain) && net.ParseIP(host) == nil
-}
-
-// hostOf returns the host of a Host header without its port, in lowercase.
-func hostOf(header string) string {
-	host := header
-	if i := strings.LastIndexByte(header, ':'); i > strings.LastIndexByte(header, ']') {
-		host = header[:i]
-	}
-	return strings.ToLower(host)
 }
 
 // defaultPath returns the path of a cookie that doesn't set one (section 5.1.4).

@@ -27,16 +27,12 @@ func (s *Set) Redirected(r *Request, status int, location string) (*Request, boo
 	if err != nil {
 		return nil, false
 	}
-	from, err := url.Parse(r.Planned.Path)
+	from, err := url.ParseRequestURI(r.Planned.Path)
 	if err != nil {
 		return nil, false
 	}
-	scheme := "http"
-	if s.plan.TLS != nil {
-		scheme = "https"
-	}
-	if to.Scheme != "" && to.Scheme != scheme ||
-		to.Host != "" && session.HostHeader(to.Host, "", false) != r.Host && to.Host != s.host && to.Host != s.target {
+	host, own := s.ownHost(r, to)
+	if !own {
 		return nil, false
 	}
 	target := from.ResolveReference(to)
@@ -44,9 +40,7 @@ func (s *Set) Redirected(r *Request, status int, location string) (*Request, boo
 	if planned.Path = target.RequestURI(); planned.Path == "" || planned.Path[0] != '/' {
 		return nil, false
 	}
-	if to.Host != "" {
-		planned.Host = to.Host
-	}
+	planned.Host = host
 	if status == 303 && !r.NoBody || (status == 301 || status == 302) && planned.Method == "POST" {
 		planned.Method, planned.Body, planned.GeneratedBytes = "", nil, 0
 		planned.Headers = slices.DeleteFunc(slices.Clone(planned.Headers), func(h session.Header) bool {
@@ -59,5 +53,5 @@ func (s *Set) Redirected(r *Request, status int, location string) (*Request, boo
 
 // Page returns the request for a path of the target, which is never written.
 func (s *Set) Page(path string) *Request {
-	return &Request{Planned: &session.PlannedRequest{Path: path}, Host: s.host}
+	return &Request{Planned: &session.PlannedRequest{Path: path}, Host: s.host, hostname: hostname(s.host)}
 }

@@ -31,6 +31,8 @@ type Request struct {
 	// Planned is the request in the plan, host its Host header.
 	Planned *session.PlannedRequest
 	Host    string
+	// hostname is the host without its port, as cookies are compared with it.
+	hostname string
 	// FieldIndexes are the indexes of the request's header fields in the load's table for
 	// HTTP/2, starting with the pseudo-header fields. It is nil if they aren't in the table.
 	// OwnPath is the path if it isn't in the table.
@@ -108,6 +110,7 @@ func newRequest(planned *session.PlannedRequest, host string, common *commonHead
 	}
 	r := &Request{
 		Fields: len(text), Length: planned.Length, NoBody: method == "HEAD", statuses: planned.Statuses, Planned: planned, Host: host,
+		hostname: hostname(host),
 	}
 	text = append(text, "\r\n"...)
 	if len(body) <= maxJoinedBytes {
