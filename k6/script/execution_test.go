@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/load/testserver"
-	"github.com/assay-dev/assay/internal/result"
-	"github.com/assay-dev/assay/k6/internal/scriptserver"
 )
 
 // execution requests paths with what k6/execution says.
@@ -62,46 +60,6 @@ func TestExecution(t *testing.T) {
 	}
 	if len(users) != 21 || len(iterations) != 21 {
 		t.Errorf("virtual users with their iterations %v, iterations of the scenario %v", users, iterations)
-	}
-}
-
-// TestScenarios runs scenarios with functions of their own and without a default function on three clients. Over all of
-// them the counts must be those of one.
-func TestScenarios(t *testing.T) {
-	server := scriptserver.New(t)
-	for _, setting := range server.Environment() {
-		name, value, _ := strings.Cut(setting, "=")
-		t.Setenv(name, value)
-	}
-	p := plans(3)
-	for i := range p {
-		p[i].Script.File = "scenarios.js"
-	}
-	sessions, errs := run(t, "../testdata/public", p, strings.TrimPrefix(server.URL, "http://"))
-	r := &result.Result{}
-	var clients []result.Client
-	for i, s := range sessions {
-		totals := of[result.Totals](s)
-		if errs[i] != nil || len(totals) != 1 {
-			t.Fatalf("client %d: %v, %d totals", i, errs[i], len(totals))
-		}
-		clients = append(clients, result.Client{Index: i, Totals: totals[0]})
-	}
-	r.AddClients(clients)
-	r.AddScript()
-	if r.Script.Iterations != 17 || r.Merged.Requests != 16 || r.Script.VirtualUsers != 6 {
-		t.Errorf("%d iterations, %d requests, %d virtual users", r.Script.Iterations, r.Merged.Requests, r.Script.VirtualUsers)
-	}
-	for _, outcome := range r.Thresholds {
-		if !outcome.Met {
-			t.Errorf("threshold %+v", outcome)
-		}
-	}
-	if len(r.Thresholds) != 6 {
-		t.Errorf("thresholds %+v", r.Thresholds)
-	}
-	if requests := server.Requests(); requests["GET /json"] != 10 || requests["POST /post"] != 6 {
-		t.Errorf("the server saw %v", requests)
 	}
 }
 
