@@ -44,10 +44,13 @@ func outcomeOf(t *httpext.Trail) recorder.Outcome {
 
 // causeOfError returns why a request failed: the status of its response, or k6's error code and what k6 says of it.
 func causeOfError(t *httpext.Trail, status, code int) string {
-	if status > 0 {
+	if status > 0 && (code == 0 || code >= 1400 && code < 1600) {
 		return "status " + strconv.Itoa(status)
 	}
 	text, _ := t.Tags.Get("error")
+	if code == 0 && text == "" {
+		return "" // the script has omitted the tags
+	}
 	return fmt.Sprintf("error_code %d: %s", code, fault.Plain(text))
 }
 
