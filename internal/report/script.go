@@ -35,6 +35,9 @@ func ScriptFacts(s *result.Script) doc.Facts {
 	if s.DroppedIterations > 0 {
 		f.add("Dropped iterations", "%d", s.DroppedIterations)
 	}
+	if s.ThrownIterations > 0 {
+		f.add("Iterations that threw", "%d", s.ThrownIterations)
+	}
 	if s.MetricsOmitted > 0 {
 		f.add("Omitted metrics", "%d", s.MetricsOmitted)
 	}

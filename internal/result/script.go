@@ -24,6 +24,9 @@ type ScriptTotals struct {
 	Omitted int64             `json:"omitted,omitempty"`
 	// Thresholds are those of the script.
 	Thresholds []k6metric.Threshold `json:"thresholds,omitempty"`
+	// Thrown is the number of iterations that ended with an uncaught exception, Exception the first one, or empty.
+	Thrown    int64  `json:"thrown,omitempty"`
+	Exception string `json:"exception,omitempty"`
 	// MarkedFailed reports whether the script called test.fail().
 	MarkedFailed bool `json:"markedFailed,omitempty"`
 	// TeardownError is the error of teardown(), or empty if there was none.
@@ -48,7 +51,8 @@ func (s *ScriptTotals) Check() error {
 	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MaxThresholds {
 		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
 	}
-	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted) > maxMetric || len(s.TeardownError) > maxText {
+	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || s.Thrown < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted, s.Thrown) > maxMetric ||
+		len(s.TeardownError) > maxText || len(s.Exception) > maxText {
 		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
 	}
 	if len(s.Checks) > k6metric.MaxChecks || s.ChecksOmitted < 0 || s.ChecksOmitted > maxMetric || len(s.TimeUnit) > maxText || len(s.TrendStatistics) > maxTrendStatistics {
@@ -80,6 +84,9 @@ type Script struct {
 	// iterations that never started because no virtual user was free.
 	Iterations        int64 `json:"iterations"`
 	DroppedIterations int64 `json:"droppedIterations"`
+	// ThrownIterations is the number of iterations that ended with an uncaught exception, Exception one of the first ones, or empty.
+	ThrownIterations int64  `json:"thrownIterations,omitempty"`
+	Exception        string `json:"exception,omitempty"`
 	// Metrics are all of k6's metrics with values, including those of setup() and
 	// teardown(), in the order of their first occurrence. MetricsOmitted is the number
 	// of metrics that were omitted because there were too many.

@@ -73,6 +73,10 @@ func (r *Result) AddScript() {
 		if own.MarkedFailed {
 			s.MarkedFailed = append(s.MarkedFailed, c.Index)
 		}
+		s.ThrownIterations = Plus(s.ThrownIterations, own.Thrown)
+		if s.Exception == "" {
+			s.Exception = own.Exception
+		}
 		if s.TeardownError == "" {
 			s.TeardownError = own.TeardownError
 		}

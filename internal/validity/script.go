@@ -65,6 +65,23 @@ func iterationsDropped(r *result.Result) *result.Finding {
 	return found(ReasonIterationsDropped, severity, "%d of %d iterations were dropped because no virtual user was free. Increase maxVUs, or lower the rate.", dropped, all)
 }
 
+// iterationsFailed finds iterations that ended with an uncaught exception, before they had made all of their requests. k6 counts them as
+// complete.
+func iterationsFailed(r *result.Result) *result.Finding {
+	if r.Script == nil || r.Script.ThrownIterations == 0 || r.Script.Iterations == 0 {
+		return nil
+	}
+	thrown, all := r.Script.ThrownIterations, r.Script.Iterations
+	severity := result.Warns
+	if 100*float64(thrown) >= errorsInvalidatePercent*float64(all) {
+		severity = result.Invalidates
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(r.Script.Exception), "\n")
+	return found(ReasonIterationsFailed, severity,
+		"%d of %d iterations of the script ended with an uncaught exception: %s. Such an iteration is shorter than the others, and may have made fewer requests. Fix the script, or let it catch the exception.",
+		thrown, all, strings.TrimSuffix(first, "."))
+}
+
 func metricsOmitted(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.MetricsOmitted == 0 {
 		return nil

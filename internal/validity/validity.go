@@ -21,6 +21,7 @@ var rules = []rule{
 	requestsUnanswered,
 	scriptFailed,
 	loadEndedEarly,
+	iterationsFailed,
 	targetUnverified,
 	serverExited,
 	clientSaturated,
@@ -165,6 +166,7 @@ const (
 	ReasonScriptMarkedFailed = "ScriptMarkedFailed"
 	ReasonLoadEndedEarly     = "LoadEndedEarly"
 	ReasonIterationsDropped  = "IterationsDropped"
+	ReasonIterationsFailed   = "IterationsFailed"
 	ReasonTeardownFailed     = "TeardownFailed"
 	ReasonSummaryFailed      = "SummaryFailed"
 	ReasonMetricsOmitted     = "MetricsOmitted"

@@ -41,6 +41,9 @@ type process struct {
 	mu      sync.Mutex
 	child   *os.Process // nil until k6 is started
 	message string
+	// thrown is the number of iterations that ended with an error, exception that of the first.
+	thrown    int64
+	exception string
 }
 
 // newProcess returns a process, not yet started, that runs k6 with the arguments
@@ -171,6 +174,9 @@ func (p *process) forwardLine(line []byte) {
 	switch level {
 	case "error", "fatal", "panic":
 		p.log.Error(message, fields...)
+		if _, ofIteration := entry["executor"]; ofIteration { // k6 has no metric of them
+			p.throw(message)
+		}
 		if hint, ok := entry["hint"]; ok {
 			message += fmt.Sprintf(" (hint: %s)", p.redact(fmt.Sprint(hint)))
 		}
@@ -186,6 +192,14 @@ func (p *process) remember(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.message = message
+}
+
+func (p *process) throw(exception string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.thrown++; p.thrown == 1 {
+		p.exception = exception
+	}
 }
 
 // signal sends a signal to k6 if it is running. It reports whether k6 was ever started.

@@ -182,6 +182,7 @@ func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 	s.VirtualUsers, s.RunMicroseconds = c.status.VUsMax.Int64, c.load.took.Microseconds()
 	s.MarkedFailed, s.TeardownError = status.code == exitcodes.MarkedAsFailed, c.teardownError
 	s.Summarizes = c.mayExportSummary()
+	s.Thrown, s.Exception = c.k6.thrown, c.clipped(c.k6.exception)
 	for _, causes := range totals.Causes {
 		for i := range causes {
 			causes[i].Text = c.clipped(causes[i].Text)

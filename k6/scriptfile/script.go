@@ -138,6 +138,7 @@ func (s *Script) result(joined *scriptSession) *result.Result {
 	host, _ := os.Hostname() // empty if it is unknown
 	r.AddClients([]result.Client{{Node: host, Totals: *joined.totals}})
 	r.AddScript()
+	r.SetAbort(joined.abort)
 	r.SetSummary(joined.summary)
 	r.Findings = validity.Judge(r, validity.Declared{})
 	return r

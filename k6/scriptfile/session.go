@@ -3,8 +3,10 @@ package scriptfile
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/assay-dev/assay/internal/load/standalone"
+	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -28,6 +30,8 @@ type scriptSession struct {
 	series  []result.Second
 	totals  *result.Totals
 	summary *result.ScriptSummary
+	// abort is the threshold with abortOnFail that ended the load, or nil.
+	abort *result.ScriptAbort
 }
 
 // newSession returns a session for a script's file in the script's directory.
@@ -94,12 +98,12 @@ func (s *scriptSession) SendSecond(_ sessionpb.Stage, second *result.ClientSecon
 // SendTotals records the totals. It makes the client run handleSummary() if the script may define that, and else
 // releases the client.
 func (s *scriptSession) SendTotals(totals *result.Totals) {
-	s.totals = totals
+	s.totals, s.abort = totals, aborted(totals.Script)
 	if !totals.Script.Summarizes {
 		s.release()
 		return
 	}
-	data, err := result.SummaryData([]*result.ScriptTotals{totals.Script}, nil, s.had.SetupData)
+	data, err := result.SummaryData([]*result.ScriptTotals{totals.Script}, s.abort, s.had.SetupData)
 	if err != nil {
 		s.SendSummary(&result.ScriptSummary{Error: err.Error()})
 		return
@@ -132,3 +136,28 @@ func (s *scriptSession) ProbeFailed(string) {}
 
 // FailAs does nothing: the client's Run returns the same reason.
 func (s *scriptSession) FailAs(session.FailureKind, string) {}
+
+// aborted returns the threshold for which the client ended its load, or nil. The client's metrics are those of the full load, so
+// that the threshold is one that ended the load of all clients, as the manager's decision is in a cluster.
+func aborted(s *result.ScriptTotals) *result.ScriptAbort {
+	for i := range s.Thresholds {
+		t := &s.Thresholds[i]
+		if !t.Aborted {
+			continue
+		}
+		t.Aborted = false
+		var metric *k6metric.Metric
+		for j := range s.Metrics {
+			if s.Metrics[j].Name == t.Metric {
+				metric = &s.Metrics[j]
+			}
+		}
+		ran := time.Duration(s.RunMicroseconds) * time.Microsecond
+		a := &result.ScriptAbort{Metric: t.Metric, Bound: t.Source, End: max(int64(ran.Round(time.Second)/time.Second), 1)}
+		if outcome, err := t.Evaluate(metric, ran); err == nil { // k6 has checked it
+			a.Actual = outcome.Actual
+		}
+		return a
+	}
+	return nil
+}

@@ -200,3 +200,82 @@ export function teardown() { http.get(__ENV.BASE_URL + '/teardown') }
 		t.Errorf("findings %+v, %d requests, the server saw %v", r.Findings, r.Merged.Requests, seen.Paths)
 	}
 }
+
+// TestRunScriptAborts runs a script whose threshold ends its load: exit code 2, as in a cluster and by k6, and handleSummary() has the
+// threshold as missed. Its files are written below a directory, and none outside of it.
+func TestRunScriptAborts(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(64) })
+	path := scriptFile(t, `
+import http from 'k6/http';
+export const options = { vus: 1, duration: '1h', thresholds: { http_reqs: [{ threshold: 'count<10', abortOnFail: true }] } };
+export default function () { http.get(__ENV.BASE_URL + '/'); if (__ITER > 2000) { while (true) {} } }
+export function handleSummary(data) {
+  const ok = data.metrics.http_reqs.thresholds['count<10'].ok;
+  return { 'reports/summary.txt': 'met: ' + ok, '../outside.txt': 'no', stdout: 'hello' };
+}
+`)
+	directory := filepath.Join(t.TempDir(), "files")
+	output, errors, code := assayK6(t, "run", path, "--url", "http://"+server.Address(), "-o", "json", "--directory", directory)
+	if code != command.ExitMissed {
+		t.Fatalf("exit code %d\n%s%.2000s", code, errors, output)
+	}
+	var r result.Result
+	if err := json.Unmarshal([]byte(output), &r); err != nil {
+		t.Fatal(err)
+	}
+	if a := r.Script.Abort; a == nil || a.Metric != "http_reqs" || a.Bound != "count<10" || a.End < 1 || len(r.Thresholds) != 1 || r.Thresholds[0].Met {
+		t.Errorf("abort %+v, thresholds %+v", a, r.Thresholds)
+	}
+	for _, f := range r.Findings {
+		if f.Severity == result.Invalidates {
+			t.Errorf("finding %+v", f)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(directory, "reports", "summary.txt"))
+	if err != nil || string(text) != "met: false" {
+		t.Errorf("summary %q, %v\n%s", text, err, errors)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(directory), "outside.txt")); err == nil {
+		t.Error("a file was written outside of the directory")
+	}
+}
+
+// TestRunScriptThrows runs scripts of which all iterations, or few, throw.
+func TestRunScriptThrows(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(64) })
+	for name, tc := range map[string]struct {
+		condition string
+		thrown    int64
+		severity  result.Severity
+	}{
+		"all":  {"true", 50, result.Invalidates},
+		"some": {"__ITER % 10 == 0", 5, result.Invalidates},
+		"one":  {"__ITER == 7", 1, result.Warns},
+		"none": {"false", 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := scriptFile(t, `
+import http from 'k6/http';
+export const options = { vus: 1, iterations: 50 };
+export default function () { http.get(__ENV.BASE_URL + '/'); console.error('no exception'); if (`+tc.condition+`) { throw new Error('by the script') } }
+`)
+			output, errors, code := assayK6(t, "run", path, "--url", "http://"+server.Address(), "-o", "json")
+			var r result.Result
+			if err := json.Unmarshal([]byte(output), &r); err != nil {
+				t.Fatalf("exit code %d: %s\n%s", code, err, errors)
+			}
+			var severity result.Severity
+			for _, f := range r.Findings {
+				if f.Reason == "IterationsFailed" {
+					severity = f.Severity
+					if !strings.Contains(f.Message, "by the script") {
+						t.Errorf("message %s", f.Message)
+					}
+				}
+			}
+			if r.Script.Iterations != 50 || r.Script.ThrownIterations != tc.thrown || severity != tc.severity || tc.severity == result.Invalidates && code != command.ExitNotValid {
+				t.Errorf("%d iterations, %d threw, finding %q, exit code %d", r.Script.Iterations, r.Script.ThrownIterations, severity, code)
+			}
+		})
+	}
+}
