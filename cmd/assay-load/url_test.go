@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -168,5 +169,43 @@ func TestURLOverTLS(t *testing.T) {
 	plan = planFile(t, "url: https://%s/\ntls: {verification: None}\nload: {closed: {connections: 1, requestCount: 10}}", mutual.Address())
 	if _, errors, code := assayLoad(t, "run", plan); code != command.ExitFailed || !strings.Contains(errors, "set tls.clientCertificateFile") {
 		t.Errorf("exit code %d\n%s", code, errors)
+	}
+}
+
+// TestOutOfDescriptors runs loads in a process that may have 100 descriptors, at a server that keeps every request waiting. A closed load of
+// more connections is refused. An open load, of which nobody knows how many connections it needs, has the finding.
+func TestOutOfDescriptors(t *testing.T) {
+	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
+		answer := testserver.OK(5)
+		if r.Number > 0 {
+			answer.Delay = 700 * time.Millisecond
+		}
+		return answer
+	})
+	run := func(args ...string) (output, errors string, code int) {
+		command, out, errs := program(t, mainVariable, "1")
+		command.Path = "/bin/sh"
+		command.Args = append([]string{"sh", "-c", `ulimit -n 100; exec "$0" "$@"`, os.Args[0]}, args...)
+		_ = command.Run()
+		return out.String(), errs.String(), command.ProcessState.ExitCode()
+	}
+	url := "http://" + server.Address() + "/"
+	if output, errors, code := run("-c", "200", "-n", "1000", url); code != command.ExitFailed || output != "" || !strings.Contains(errors, "for 200 connections, but this process may have only 100") {
+		t.Errorf("exit code %d\n%s%s", code, output, errors)
+	}
+	if seen := server.Seen().Requests; seen > 1 {
+		t.Errorf("the server saw %d requests", seen)
+	}
+	output, errors, code := run("--rate", "400", "-d", "1s", "-o", "json", url)
+	var r result.Result
+	if err := json.Unmarshal([]byte(output), &r); err != nil {
+		t.Fatalf("%s\n%s", err, errors)
+	}
+	found := map[string]string{}
+	for _, f := range r.Findings {
+		found[f.Reason] = f.Message
+	}
+	if code != command.ExitNotValid || !strings.Contains(found["ClientLimited"], "EMFILE") || !strings.Contains(found["ErrorsDominate"], "see ClientLimited") {
+		t.Errorf("exit code %d, findings %v", code, found)
 	}
 }

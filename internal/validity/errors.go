@@ -45,7 +45,7 @@ func errorsDominate(r *result.Result) *result.Finding {
 	}
 	severity, remedy := result.Warns, "Latencies are those of the others only. Find the cause of the errors."
 	if percent >= errorsInvalidatePercent {
-		severity, remedy = result.Invalidates, "Fix the cause of the errors, or lower the load until the target can serve it."
+		severity, remedy = result.Invalidates, errorsRemedy(r)
 	}
 	return found(ReasonErrorsDominate, severity, "%.3g%% of the requests failed (%d of %d): %s. %s",
 		percent, r.Merged.Errors.Total(), r.Merged.Requests, mainCauses(r), remedy)

@@ -24,6 +24,7 @@ var rules = []rule{
 	iterationsFailed,
 	targetUnverified,
 	serverExited,
+	clientLimited,
 	clientSaturated,
 	clientThrottled,
 	clientStalls,
@@ -148,6 +149,7 @@ const (
 
 	ReasonRequestsUnanswered = "RequestsUnanswered"
 
+	ReasonClientLimited    = "ClientLimited"
 	ReasonClientSaturated  = "ClientSaturated"
 	ReasonClientThrottled  = "ClientThrottled"
 	ReasonClientStalls     = "ClientStalls"

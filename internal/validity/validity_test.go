@@ -154,6 +154,12 @@ func TestRules(t *testing.T) {
 			r.Merged.Requests, r.Thresholds = n, []result.ThresholdOutcome{{Metric: threshold}}
 		}
 	}
+	limited := func(text string, n int64) change {
+		return func(r *result.Result) {
+			r.Merged.Errors[result.ErrorConnect] = n
+			r.Causes[result.ErrorConnect] = []result.Cause{{Text: text, Count: n}}
+		}
+	}
 	unanswered := func(n, oldest int64) change {
 		return func(r *result.Result) {
 			r.Merged.Unanswered, r.Merged.OldestUnanswered = n, oldest
@@ -212,6 +218,14 @@ func TestRules(t *testing.T) {
 			unanswered(8, 2_000_000)(r)
 			r.Merged.Requests, r.Merged.Latencies = 0, result.Latencies{}
 		}, result.Invalidates, "8 requests were unanswered when the load was stopped, the oldest for 2.000s"},
+
+		{"ClientLimited", "another cause", limited("ECONNREFUSED", 500), "", ""},
+		{"ClientLimited", "descriptors, 1 %", limited("EMFILE", 200), result.Invalidates, "200 of 20000 requests failed for a limit of the client's own machine (EMFILE: too many open files). The target did not see them. Increase the limit of open files"},
+		{"ClientLimited", "descriptors, less", limited("EMFILE", 199), result.Warns, "EMFILE"},
+		{"ClientLimited", "ports", limited("EADDRNOTAVAIL", 5000), result.Invalidates, "widen net.ipv4.ip_local_port_range"},
+		{"ClientLimited", "ports by k6", limited("dial: connect: cannot assign requested address", 5000), result.Invalidates, "EADDRNOTAVAIL"},
+		{"ErrorsDominate", "for the client's own limit", limited("EADDRNOTAVAIL", 5000), result.Invalidates, "see ClientLimited"},
+		{"ErrorsDominate", "for the target's", limited("ECONNRESET", 5000), result.Invalidates, "lower the load until the target can serve it"},
 
 		{"ClientSaturated", "79.9 %", cpu(0, 79.9), "", ""},
 		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80% of their CPU limit (worst: client 0, 80.0%)."},

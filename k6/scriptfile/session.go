@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/assay-dev/assay/internal/load/standalone"
 	"github.com/assay-dev/assay/internal/k6metric"
+	"github.com/assay-dev/assay/internal/load/standalone"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"

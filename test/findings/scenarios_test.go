@@ -19,6 +19,7 @@ var elsewhere = map[string]string{
 	validity.ReasonServerExited:       "make chaos ARGS='-kinds server-killed'",
 	validity.ReasonTargetUsageUnknown: "TestExternal in test/e2e",
 	validity.ReasonTargetUnverified:   "unit tests: it needs an image that doesn't write its log to its output",
+	validity.ReasonClientLimited:      "TestOutOfDescriptors in cmd/assay-load",
 	validity.ReasonRequestsUnanswered: "TestTerminatedInAHang in cmd/assay-load: nothing stops the load of a run before its end",
 	validity.ReasonIterationsFailed:   "TestRunScriptThrows in k6/cmd/assay-k6",
 	validity.ReasonLatencyClamped:     "unit tests: it needs a request that takes two hours",

@@ -80,6 +80,9 @@ func New(ctx context.Context, plan *session.Plan, target string, access Access) 
 	if (plan.Authentication == "") != (access.Credentials == nil) {
 		return nil, errors.New("the credentials must be set if and only if the plan has authentication")
 	}
+	if err := checkLimits(plan); err != nil {
+		return nil, err
+	}
 	address, err := resolve(ctx, target)
 	if err != nil {
 		return nil, fmt.Errorf("resolve target address %q: %w", target, err)
