@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -59,6 +61,41 @@ func TestOutcomesAreCounted(t *testing.T) {
 		h := m.Latencies.Get(phase)
 		if h.Count() != int64(len(want)) || len(want) > 0 && (h.Min() != want[0] || h.Max() != slices.Max(want)) {
 			t.Errorf("%s: %d durations from %d to %d, want %v", phase, h.Count(), h.Min(), h.Max(), want)
+		}
+	}
+}
+
+// name is a request with a name.
+type name string
+
+func (n name) String() string { return string(n) }
+
+// TestCausesAreCounted checks that causes are counted over all shards with the earliest example, and that neither a request that
+// succeeds nor one that fails for a known cause takes memory.
+func TestCausesAreCounted(t *testing.T) {
+	r := New(3)
+	for i := range 30 {
+		o := outcome(time.Duration(30-i)*time.Millisecond, time.Hour)
+		o.Error, o.Cause, o.Detail, o.Request = result.ErrorConnect, "ECONNREFUSED", "detail", name("GET /"+string(rune('a'+i%26)))
+		r.Record(i, o)
+	}
+	unexplained := outcome(0, time.Hour)
+	unexplained.Error = result.ErrorException
+	r.Record(0, unexplained)
+	// Each shard has the first outcome that it got as an example. That of the last shard ended first.
+	want := result.Causes{
+		result.ErrorConnect:   {{Text: "ECONNREFUSED", Count: 30, Example: &result.FailedRequest{Request: "GET /c", AtMicroseconds: 28_000, Detail: "detail"}}},
+		result.ErrorException: {{Text: "unknown", Count: 1}},
+	}
+	if diff := cmp.Diff(want, r.Causes()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	failed := outcome(0, time.Hour)
+	failed.Error, failed.Cause, failed.Request = result.ErrorConnect, "ECONNREFUSED", name("GET /")
+	for _, o := range []*Outcome{outcome(0, time.Millisecond), failed} {
+		r.Record(0, o)
+		if n := testing.AllocsPerRun(100, func() { r.Record(0, o) }); n > 0 {
+			t.Errorf("an outcome with the error %d takes %g allocations", o.Error, n)
 		}
 	}
 }

@@ -35,6 +35,8 @@ func causeOf(err error) string {
 		return "tls: the server doesn't speak TLS"
 	case errors.As(err, &operation) && operation.Op == "remote error":
 		return alertCause(operation.Err)
+	case errors.Is(err, io.EOF):
+		return Closed.Cause
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "tls: connection closed without close_notify"
 	case operation != nil:
