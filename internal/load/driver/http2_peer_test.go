@@ -23,14 +23,17 @@ type peer struct {
 // its preface, and stops at the end of the test. serve may ignore write errors.
 func serveFrames(t *testing.T, serve func(*peer)) string {
 	t.Helper()
-	return serveRaw(t, func(conn net.Conn) {
-		p := &peer{Framer: http2.NewFramer(conn, conn), conn: conn}
-		p.Encoder = *hpack.NewEncoder(&p.text)
-		p.AllowIllegalWrites = true
-		if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err == nil {
-			serve(p)
-		}
-	})
+	return serveRaw(t, func(conn net.Conn) { serveFramesOn(conn, serve) })
+}
+
+// serveFramesOn calls serve for a connection after reading its preface.
+func serveFramesOn(conn net.Conn, serve func(*peer)) {
+	p := &peer{Framer: http2.NewFramer(conn, conn), conn: conn}
+	p.Encoder = *hpack.NewEncoder(&p.text)
+	p.AllowIllegalWrites = true
+	if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err == nil {
+		serve(p)
+	}
 }
 
 // serveRaw starts a server that calls serve for each connection.

@@ -3,11 +3,15 @@ package driver
 import (
 	"bufio"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"testing"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"github.com/assay-dev/assay/internal/load/recorder"
+	"github.com/assay-dev/assay/internal/load/testserver"
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
@@ -214,5 +218,97 @@ func TestIdleConnections(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestIdleHTTP2 checks that what happens to an idle HTTP/2 connection fails no request, and whether it is used again.
+func TestIdleHTTP2(t *testing.T) {
+	own := tlstest.SelfSigned(t)
+	for name, test := range map[string]struct {
+		act  func(*peer)
+		kept bool
+	}{
+		"nothing":              {func(*peer) {}, true},
+		"PING":                 {func(p *peer) { _ = p.WritePing(false, [8]byte{1}) }, true},
+		"SETTINGS":             {func(p *peer) { _ = p.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 7}) }, true},
+		"a late frame":         {func(p *peer) { _ = p.WriteData(1, true, []byte("late")) }, true},
+		"a response":           {func(p *peer) { p.head(1, true, ":status", "408") }, true}, // to the first request, which is complete
+		"GOAWAY":               {func(p *peer) { _ = p.WriteGoAway(1, http2.ErrCodeNo, nil) }, false},
+		"GOAWAY with an error": {func(p *peer) { _ = p.WriteGoAway(1, http2.ErrCodeEnhanceYourCalm, []byte("idle")) }, false},
+		"a shutdown":           {func(p *peer) { _ = p.WriteGoAway(1<<31-1, http2.ErrCodeNo, nil) }, false},
+		"end":                  {func(p *peer) { _ = p.conn.Close() }, false},
+		"GOAWAY and the end":   {func(p *peer) { _ = p.WriteGoAway(1, http2.ErrCodeNo, nil); _ = p.conn.Close() }, false},
+	} {
+		for _, secure := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/TLS %t", name, secure), func(t *testing.T) {
+				t.Parallel()
+				server := &idleServer{tapRecorder: tapRecorder{Recorder: recorder.New(1)}, recorded: make(chan struct{}), acted: make(chan struct{})}
+				address := serveRaw(t, func(conn net.Conn) {
+					if secure {
+						conn = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{own.Certificate}, NextProtos: []string{"h2"}})
+					}
+					serveFramesOn(conn, func(p *peer) {
+						_ = p.WriteSettings()
+						for n, id := 0, p.request(); id != 0; n, id = n+1, p.request() {
+							p.head(id, true, ":status", "200")
+							if n == 0 {
+								<-server.recorded
+								test.act(p)
+								server.acted <- struct{}{}
+							}
+						}
+					})
+				})
+				p := streamed(1, 1, 3, "/")
+				p.ThinkTime = &session.ThinkTime{MinMicroseconds: 90_000, MaxMicroseconds: 90_000}
+				if secure {
+					p.TLS = &session.TLS{Unverified: true}
+				}
+				stage := newLoad(t, &p, address, Access{TLS: tlsConfig(t, &p, address, "")}).NewStage(p.Measurement, server)
+				go stage.Run(0, 1)
+				await(t, stage.Ready(), "the connections to be ready")
+				go stage.Begin(time.Now())
+				await(t, stage.Done(), "the stage to end")
+				stage.Stop()
+				opened := 0
+				for _, o := range server.outcomes {
+					if o.Error != recorder.NoError {
+						t.Errorf("outcome %+v", o)
+					}
+					if o.Opened {
+						opened++
+					}
+				}
+				if want := map[bool]int{true: 1, false: 3}[test.kept]; len(server.outcomes) != 3 || opened != want {
+					t.Errorf("%d requests on %d connections, want %d", len(server.outcomes), opened, want)
+				}
+			})
+		}
+	}
+}
+
+// TestIdlePageConnections has a server close a connection of a user that has loaded an element, while the other connection still waits
+// for the page's last element. The next page opens it again.
+func TestIdlePageConnections(t *testing.T) { inBothModes(t, testIdlePageConnections) }
+
+func testIdlePageConnections(t *testing.T) {
+	var server *testserver.Server
+	arrived := make(chan struct{}, 1)
+	server = testserver.New(t, func(r testserver.Request) testserver.Answer {
+		answer := testserver.OK(5)
+		switch r.Path {
+		case "/closing":
+			<-arrived // otherwise the same connection may get both
+			answer.Then = testserver.Close
+		case "/waiting":
+			arrived <- struct{}{}
+			eventually(t, func() bool { return server.Open() == 1 }, "the other connection to be closed")
+		}
+		return answer
+	})
+	const pages = 10
+	got := drive(t, pagePlan(1, 2, pages, page("/", "/closing", "/waiting")), server.Address())
+	if got.Pages != pages || got.FailedPages != 0 || got.Errors.Total() != 0 || got.Connections != pages+1 {
+		t.Errorf("counts %+v", got.Counts)
 	}
 }

@@ -89,8 +89,8 @@ func (u *pageUser) load(document *request.Request, c *connection, begin time.Dur
 		u.loadElements(c)
 		if u.busy.Add(-1) > 0 {
 			c.park(nil)
-			c.checkIdle(u.stage.now())
 		}
+		c.checkIdle(u.stage.now()) // the other connections may have taken longer
 	}
 	if u.stage.stopping.Load() {
 		return
