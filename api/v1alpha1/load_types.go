@@ -24,10 +24,15 @@ type Clients struct {
 	Placement ClientPlacement `json:"placement,omitempty"`
 
 	// tool is another load generator that the clients run instead of Assay's own, for comparison with
-	// what others measured by it. Its metrics are those that it prints, which can't be merged exactly.
-	// It needs load.closed with one GET request, without TLS. If not set, clients are Assay's own.
+	// what others measured by it. K6 makes nearly every load. AB and Siege need load.closed with one GET
+	// request, without TLS, and have the metrics that they print. If not set, clients are Assay's own.
 	// +optional
 	Tool *ClientTool `json:"tool,omitempty"`
+
+	// image is a container image with a build of k6 that has Assay's extension and others, as the program
+	// /assay-k6. It is for script and for the tool K6. If not set, it is the operator's.
+	// +optional
+	Image ImageName `json:"image,omitempty"`
 
 	// pod adds to the clients' pods: node selector, tolerations and topology spread constraints.
 	// +optional

@@ -3,14 +3,17 @@ package v1alpha1
 import corev1 "k8s.io/api/core/v1"
 
 // ClientTool is a load generator other than Assay's own.
+//
+// +kubebuilder:validation:XValidation:rule="self.name == 'K6' || has(self.image)",fieldPath=".image",message="image must be set with AB and Siege, such as httpd:2.4"
+// +kubebuilder:validation:XValidation:rule="self.name != 'K6' || !has(self.image)",fieldPath=".image",message="image must not be set with K6: set clients.image to use a build of your own"
 type ClientTool struct {
-	// name is the program: AB, which is ab of Apache httpd, or Siege.
+	// name is the program: AB, which is ab of Apache httpd, Siege, or K6.
 	// +required
 	Name ToolName `json:"name,omitempty"`
 
 	// image is a container image with the program on its PATH, such as httpd:2.4 for AB. It runs as the
-	// clients' user without any privilege, with a read-only root filesystem.
-	// +required
+	// clients' user without any privilege, with a read-only root filesystem. Required but for K6, which has clients.image.
+	// +optional
 	Image ImageName `json:"image,omitempty"`
 
 	// imagePullPolicy says when the image is pulled: Always, IfNotPresent or
@@ -23,36 +26,51 @@ type ClientTool struct {
 
 // ToolName is the name of a load generator.
 //
-// +kubebuilder:validation:Enum=AB;Siege
+// +kubebuilder:validation:Enum=AB;Siege;K6
 type ToolName string
 
 // The load generators.
 const (
 	ToolAB    ToolName = "AB"
 	ToolSiege ToolName = "Siege"
+	ToolK6    ToolName = "K6"
 )
 
 // ToolRules holds what a run must meet whose clients run another load generator. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || has(self.load) && has(self.load.closed)",fieldPath=".load.closed",message="load.closed must be set with clients.tool: the tools keep a fixed number of connections busy"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !self.?load.closed.thinkTime.hasValue()",fieldPath=".load.closed.thinkTime",message="load.closed must be set without thinkTime with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !self.?load.closed.rampSeconds.hasValue()",fieldPath=".load.closed.rampSeconds",message="load.closed must be set without rampSeconds with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || has(self.load.requests) && size(self.load.requests) == 1",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || !has(self.load.requests) || self.load.requests[0].?method.orValue('GET') == 'GET'",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].headers)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].body)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].host)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].expect)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || !has(self.load.requests) || self.load.requests[0].?redirects.orValue('Ignore') != 'Follow'",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.load) || !has(self.load.requests) || self.load.requests[0].path.matches('^[A-Za-z0-9/._~%?&=+,:;@-]*$')",fieldPath=".load.requests",message="the path must have letters, digits and /._~%?&=+,:;@- only with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || self.?load.client.protocol.orValue('HTTP1') == 'HTTP1'",fieldPath=".load.client.protocol",message="load.client.protocol must be HTTP1 with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || self.?load.client.cookies.orValue('Disabled') == 'Disabled'",fieldPath=".load.client.cookies",message="load.client.cookies must be Disabled with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || self.?load.loadIsPer.orValue('Client') == 'Client'",fieldPath=".load.loadIsPer",message="load.loadIsPer must be Client with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !self.?load.authentication.hasValue()",fieldPath=".load.authentication",message="load.authentication must not be set with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !self.?load.warmup.steady.hasValue()",fieldPath=".load.warmup.steady",message="load.warmup.steady must not be set with clients.tool"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.target.tls)",fieldPath=".clients.tool",message="clients.tool must not be set with TLS, which the tools can't verify"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.target.server.external) || self.target.server.external.url.startsWith('http://')",fieldPath=".clients.tool",message="clients.tool must not be set with TLS, which the tools can't verify"
-// +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || !has(self.thresholds) || self.thresholds.all(t, !t.metric.startsWith('Latency'))",fieldPath=".thresholds",message="thresholds must not bound latencies with clients.tool, which can't be merged: use ErrorRate or RequestsPerSecond"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || has(self.load) && has(self.load.closed)",fieldPath=".load.closed",message="load.closed must be set with AB and Siege: the tools keep a fixed number of connections busy"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !self.?load.closed.thinkTime.hasValue()",fieldPath=".load.closed.thinkTime",message="load.closed must be set without thinkTime with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !self.?load.closed.rampSeconds.hasValue()",fieldPath=".load.closed.rampSeconds",message="load.closed must be set without rampSeconds with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || has(self.load.requests) && size(self.load.requests) == 1",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || !has(self.load.requests) || self.load.requests[0].?method.orValue('GET') == 'GET'",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].headers)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].body)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].host)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || !has(self.load.requests) || !has(self.load.requests[0].expect)",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || !has(self.load.requests) || self.load.requests[0].?redirects.orValue('Ignore') != 'Follow'",fieldPath=".load.requests",message="load.requests must be one GET request with only a path with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.load) || !has(self.load.requests) || self.load.requests[0].path.matches('^[A-Za-z0-9/._~%?&=+,:;@-]*$')",fieldPath=".load.requests",message="the path must have letters, digits and /._~%?&=+,:;@- only with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || self.?load.client.protocol.orValue('HTTP1') == 'HTTP1'",fieldPath=".load.client.protocol",message="load.client.protocol must be HTTP1 with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || self.?load.client.cookies.orValue('Disabled') == 'Disabled'",fieldPath=".load.client.cookies",message="load.client.cookies must be Disabled with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || self.?load.loadIsPer.orValue('Client') == 'Client'",fieldPath=".load.loadIsPer",message="load.loadIsPer must be Client with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !self.?load.authentication.hasValue()",fieldPath=".load.authentication",message="load.authentication must not be set with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !self.?load.warmup.steady.hasValue()",fieldPath=".load.warmup.steady",message="load.warmup.steady must not be set with AB and Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.target.tls)",fieldPath=".clients.tool",message="clients.tool must not be AB or Siege with TLS, which the tools can't verify"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.target.server.external) || self.target.server.external.url.startsWith('http://')",fieldPath=".clients.tool",message="clients.tool must not be AB or Siege with TLS, which the tools can't verify"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('K6') == 'K6' || !has(self.thresholds) || self.thresholds.all(t, !t.metric.startsWith('Latency'))",fieldPath=".thresholds",message="thresholds must not bound latencies with AB and Siege, which can't be merged: use ErrorRate or RequestsPerSecond"
 // +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || self.clients.tool.name != 'Siege' || self.?load.closed.requestCount.orValue(0) % self.?load.closed.connections.orValue(1) == 0",fieldPath=".load.closed.requestCount",message="must be a multiple of connections with Siege"
 // +kubebuilder:validation:XValidation:rule="!has(self.clients.tool) || self.clients.tool.name != 'Siege' || self.?load.warmup.requestCount.orValue(0) % self.?load.closed.connections.orValue(1) == 0",fieldPath=".load.warmup.requestCount",message="must be a multiple of connections with Siege"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || has(self.load)",fieldPath=".clients.tool",message="clients.tool must not be set with script: k6 runs every script"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || !self.?load.pages.hasValue()",fieldPath=".load.pages",message="load.pages must not be set with K6, whose users make one request at a time"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || self.?load.client.streams.orValue(1) == 1",fieldPath=".load.client.streams",message="load.client.streams must be 1 with K6, whose users have a connection each"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || self.?load.client.protocol.orValue('HTTP1') == 'HTTP1' || has(self.target.tls) || self.target.?server.external.url.orValue(”).startsWith('https://')",fieldPath=".load.client.protocol",message="load.client.protocol must be HTTP1 with K6 without TLS, which negotiates HTTP/2"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || self.?load.authentication.scheme.orValue('Basic') in ['Basic', 'Bearer']",fieldPath=".load.authentication.scheme",message="load.authentication.scheme must be Basic or Bearer with K6"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || self.?load.open.interArrivalTimes.orValue('Constant') == 'Constant'",fieldPath=".load.open.interArrivalTimes",message="load.open.interArrivalTimes must be Constant with K6"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || self.?load.stages.interArrivalTimes.orValue('Constant') == 'Constant'",fieldPath=".load.stages.interArrivalTimes",message="load.stages.interArrivalTimes must be Constant with K6"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || !self.?load.closed.rampSeconds.hasValue() || !self.?load.closed.requestCount.hasValue()",fieldPath=".load.closed.rampSeconds",message="load.closed.rampSeconds must be set with durationSeconds with K6, which can't ramp a number of requests"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || !has(self.load) || !has(self.load.requests) || self.load.requests.all(r, r.?redirects.orValue('Ignore') == 'Ignore')",fieldPath=".load.requests",message="redirects must be Ignore with K6, which counts each as a request"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || !has(self.load) || !has(self.load.requests) || self.load.requests.all(r, r.?body.sizeBytes.orValue(1) <= 1048576)",fieldPath=".load.requests",message="body.sizeBytes must be at most 1048576 with K6, whose users keep a copy each"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || !self.?target.tls.groups.hasValue()",fieldPath=".target.tls.groups",message="target.tls.groups must not be set with K6, whose key exchange can't be configured"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || self.?target.tls.sessionResumption.orValue('Disabled') == 'Disabled'",fieldPath=".target.tls.sessionResumption",message="target.tls.sessionResumption must be Disabled with K6, which never resumes sessions"
+// +kubebuilder:validation:XValidation:rule="self.?clients.tool.name.orValue('AB') != 'K6' || self.?target.tls.ciphers.orValue([]).all(c, !c.startsWith('TLS_'))",fieldPath=".target.tls.ciphers",message="target.tls.ciphers must not have suites of TLS 1.3 with K6, which can't select them"
+// +kubebuilder:validation:XValidation:rule="!has(self.clients.image) || has(self.script) || self.?clients.tool.name.orValue('AB') == 'K6'",fieldPath=".clients.image",message="clients.image must not be set without script or the tool K6: it is a build of k6"
 type ToolRules struct{}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -28,8 +29,8 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	}
 	placeClients(run, targetNode, &template.Spec)
 	image, program := settings.LoadImage, clientProgram
-	if run.Spec.Script != nil {
-		image, program = settings.K6Image, k6Program
+	if runsK6(run) {
+		image, program = cmp.Or(run.Spec.Clients.Image, settings.K6Image), k6Program
 	}
 	client := assayContainer(clientContainer, image, settings, resources, program, "client")
 	client.Env = []corev1.EnvVar{
@@ -56,6 +57,12 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 			Template:              template,
 		},
 	}
+}
+
+// runsK6 reports whether the clients run k6: a script, or a declared load.
+func runsK6(run *v1alpha1.BenchmarkRun) bool {
+	tool := run.Spec.Clients.Tool
+	return run.Spec.Script != nil || tool != nil && tool.Name == v1alpha1.ToolK6
 }
 
 func mountCredentials(run *v1alpha1.BenchmarkRun, spec *corev1.PodSpec, container *corev1.Container) {

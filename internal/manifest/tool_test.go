@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,5 +59,14 @@ func TestK6Image(t *testing.T) {
 	run.Spec.Script = &v1alpha1.Script{}
 	if c := ClientJob(run, "node", nil, settings).Spec.Template.Spec.Containers[0]; c.Image != "k6" || c.Command[0] != "/assay-k6" {
 		t.Errorf("a script: image %s, command %v", c.Image, c.Command)
+	}
+	run.Spec.Script, run.Spec.Clients.Image = nil, "own"
+	run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolK6}
+	pod := ClientJob(run, "node", nil, settings).Spec.Template.Spec
+	if c := pod.Containers[0]; c.Image != "own" || c.Command[0] != "/assay-k6" || !slices.Equal(c.Args, []string{"client", "--tool"}) || len(pod.InitContainers) > 0 {
+		t.Errorf("the tool K6: image %s, command %v, arguments %v", c.Image, c.Command, c.Args)
+	}
+	if !slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == session.WorkDirectory }) {
+		t.Error("the tool K6 has no place for its script")
 	}
 }

@@ -150,7 +150,10 @@ func clientImageUnavailable(s *seen) string {
 			return ""
 		}
 		remedy := "Check the installation of the operator."
-		if s.run.Spec.Clients.Tool != nil {
+		switch {
+		case s.run.Spec.Clients.Image != "":
+			remedy = "Check spec.clients.image."
+		case s.run.Spec.Clients.Tool != nil && s.run.Spec.Clients.Tool.Image != "":
 			remedy = "Check spec.clients.tool.image, and the installation of the operator."
 		}
 		return fmt.Sprintf("The clients' image %s can't be pulled: %s. %s", c.pod.Spec.Containers[0].Image, wait.Message, remedy)

@@ -1,5 +1,5 @@
 // Command assay-k6 runs k6 scripts for assay-load, which hands over to it: it is k6 with an output that measures
-// as Assay's own driver does. Loads without a script don't need it.
+// as Assay's own driver does. Only scripts, and loads by k6, need it.
 package main
 
 import (
@@ -18,9 +18,9 @@ func main() { command.Execute(root()) }
 func root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   command.K6,
-		Short: "Run k6 scripts for assay-load",
-		Long: `Run k6 scripts for assay-load, which starts this program. Use assay-load instead: it has
-the same commands, and explains them.`,
+		Short: "Run k6 for assay-load: scripts, and declared loads",
+		Long: `Run k6 for assay-load, which starts this program: scripts, and declared loads. Use assay-load
+instead: it has the same commands, and explains them.`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -31,19 +31,24 @@ the same commands, and explains them.`,
 }
 
 func clientCommand() *cobra.Command {
+	var runsTool bool
 	client := &cobra.Command{
-		Use:   "client --script",
-		Short: "Run as a client of a BenchmarkRun with a script, in a pod that Assay starts",
+		Use:   "client --script|--tool",
+		Short: "Run as a client of a BenchmarkRun with a script or the tool K6, in a pod that Assay starts",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			joined, log, err := command.Join()
 			if err != nil {
 				return err
 			}
+			if runsTool {
+				return command.RunClient(script.NewPlan(joined, log), log)
+			}
 			return command.RunClient(script.New(joined, log), log)
 		},
 	}
-	client.Flags().Bool("script", true, "run a script: this program does nothing else")
+	client.Flags().Bool("script", true, "run a script, the default")
+	client.Flags().BoolVar(&runsTool, "tool", false, "run a declared load")
 	return client
 }
 
