@@ -32,6 +32,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="[self.spec.?clients.replicas] == [oldSelf.spec.?clients.replicas]",fieldPath=".spec.clients.replicas",message="clients.replicas must not change: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="[self.spec.?clients.placement] == [oldSelf.spec.?clients.placement]",fieldPath=".spec.clients.placement",message="clients.placement must not change: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="[self.spec.?clients.tool] == [oldSelf.spec.?clients.tool]",fieldPath=".spec.clients.tool",message="clients.tool must not change: create a new BenchmarkRun instead"
+// +kubebuilder:validation:XValidation:rule="[self.spec.?clients.image] == [oldSelf.spec.?clients.image]",fieldPath=".spec.clients.image",message="clients.image must not change: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="[self.spec.?clients.pod] == [oldSelf.spec.?clients.pod]",fieldPath=".spec.clients.pod",message="clients.pod must not change: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="[self.spec.?clients.resources.cpuPinning] == [oldSelf.spec.?clients.resources.cpuPinning]",fieldPath=".spec.clients.resources.cpuPinning",message="clients.resources.cpuPinning must not change: create a new BenchmarkRun instead"
 // +kubebuilder:validation:XValidation:rule="[self.spec.target.?image] == [oldSelf.spec.target.?image]",fieldPath=".spec.target.image",message="target.image must not change: create a new BenchmarkRun instead"

@@ -38,6 +38,10 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 		{Name: "ASSAY_CPU_LIMIT_MILLIS", Value: strconv.FormatInt(resources.Limits.Cpu().MilliValue(), 10)},
 		{Name: "ASSAY_MEMORY_LIMIT_BYTES", Value: strconv.FormatInt(resources.Limits.Memory().Value(), 10)},
 	}
+	if run.Spec.Clients.Image != "" { // perhaps a build of k6, whose commands of Assay are those of an extension
+		client.Args = append([]string{"x", "assay"}, client.Args...)
+		client.Env = append(client.Env, literal("K6_AUTO_EXTENSION_RESOLUTION", "false"), literal("K6_NO_USAGE_REPORT", "true"))
+	}
 	mount(&template.Spec, &client, identity(run), identityFolder)
 	mountClientTLS(run, &template.Spec, &client)
 	mountCredentials(run, &template.Spec, &client)

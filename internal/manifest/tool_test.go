@@ -63,7 +63,7 @@ func TestK6Image(t *testing.T) {
 	run.Spec.Script, run.Spec.Clients.Image = nil, "own"
 	run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolK6}
 	pod := ClientJob(run, "node", nil, settings).Spec.Template.Spec
-	if c := pod.Containers[0]; c.Image != "own" || c.Command[0] != "/assay-k6" || !slices.Equal(c.Args, []string{"client", "--tool"}) || len(pod.InitContainers) > 0 {
+	if c := pod.Containers[0]; c.Image != "own" || c.Command[0] != "/assay-k6" || !slices.Equal(c.Args, []string{"x", "assay", "client", "--tool"}) || len(pod.InitContainers) > 0 {
 		t.Errorf("the tool K6: image %s, command %v, arguments %v", c.Image, c.Command, c.Args)
 	}
 	if !slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == session.WorkDirectory }) {

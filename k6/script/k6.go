@@ -46,10 +46,17 @@ type process struct {
 	exception string
 }
 
+// asK6 holds the arguments that make this process's program act as k6.
+var asK6 = []string{"k6"}
+
+// RunsAsK6 says that this process's program is a build of k6, which acts as k6 without further arguments. It must be called before a
+// client is made.
+func RunsAsK6() { asK6 = nil }
+
 // newProcess returns a process, not yet started, that runs k6 with the arguments
 // args in the given working directory, or in that of this process if it is empty.
 func newProcess(program, directory string, env map[string]string, secrets []string, log *slog.Logger, args ...string) *process {
-	p := &process{command: exec.Command(program, append([]string{"k6", "--log-format", "json"}, args...)...), log: log, secrets: secrets}
+	p := &process{command: exec.Command(program, append(append(asK6[:len(asK6):len(asK6)], "--log-format", "json"), args...)...), log: log, secrets: secrets}
 	p.command.Dir = directory
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		p.command.Env = append(p.command.Env, name+"="+env[name])

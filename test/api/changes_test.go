@@ -49,6 +49,7 @@ var refusedChanges = []change{
 	{field: "clients.resources", patch: `{clients: {resources: {cpu: 301m}}}`},
 	{field: "clients.resources", patch: `{clients: {resources: null}}`},
 	{field: "clients.placement", patch: `{clients: {placement: Apart}}`},
+	{field: "clients.image", patch: `{clients: {image: a}}`},
 	{field: "clients.tool", patch: `{clients: {tool: {name: AB, image: a}}}`},
 	{field: "clients.pod", patch: `{clients: {pod: {nodeSelector: {a: b}}}}`},
 	{field: "load", patch: `{load: {requests: [{path: /}]}}`},

@@ -11,12 +11,28 @@ spec:
   load: {requests: [{path: "/a?b=%20c"}], closed: {connections: 149, requestCount: 99979}, warmup: {requestCount: 149}}
 `
 
+// openK6 has a load by a build of k6.
+const openK6 = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: k6}
+spec:
+  target: {image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}, tls: {certificate: {selfSigned: {}}, ciphers: [ECDHE-RSA-AES128-GCM-SHA256]}}
+  clients: {tool: {name: K6}, image: "localhost/k6:own"}
+  load:
+    requests: [{path: /a, weight: 3, expect: {bodyBytes: 5}}, {path: /b, method: PUT, body: {sizeBytes: 1048576}}]
+    client: {protocol: HTTP2}
+    stages: {levels: [{requestsPerSecond: 5, holdSeconds: 5}]}
+    warmup: {durationSeconds: 5}
+`
+
 // examples are runs that have every field of the spec between them, none with
 // its default, so that what is true of every field can be tried on them.
 var examples = map[string]string{
 	"tomcat":            base,
 	"generic":           genericBase,
 	"tomcat, tool":      tomcatTool,
+	"tomcat, k6":        openK6,
 	"tomcat, full":      tomcatFull,
 	"httpd, full":       httpdFull,
 	"nginx, full":       nginxFull,

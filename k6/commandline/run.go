@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"github.com/assay-dev/assay/k6/scriptfile"
 )
 
-func runCommand() *cobra.Command {
+func runCommand(version string) *cobra.Command {
 	var options command.RunOptions
 	run := &cobra.Command{
 		Use:   "run SCRIPT|PLAN",
@@ -36,7 +36,7 @@ func runCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if command.IsScript(args[0]) {
-				return runScript(args[0], options)
+				return runScript(args[0], version, options)
 			}
 			return options.RunPlan(c.Context(), args[0], version, func(s client.Session, _ *slog.Logger) standalone.Client {
 				return script.NewPlan(s, slog.New(scriptLog{slog.NewTextHandler(os.Stderr, nil)}))
@@ -49,7 +49,7 @@ func runCommand() *cobra.Command {
 
 // runScript runs a k6 script and prints the report. It returns only if the script is valid and its
 // result meets the thresholds; otherwise it exits the process.
-func runScript(path string, options command.RunOptions) error {
+func runScript(path, version string, options command.RunOptions) error {
 	if _, err := os.Stat(path); err != nil {
 		return &command.Error{Code: command.ExitUsage, Err: fmt.Errorf("find script: %w", err)}
 	}
