@@ -64,7 +64,7 @@ var toolRefusals = []refusal{
 	{name: "tool per run", patch: withTool("AB", `, load: {loadIsPer: Run}`),
 		want: []string{"spec.load", "load.loadIsPer must be Client with AB and Siege"}},
 	{name: "tool with TLS", patch: withTool("AB", `, target: {tls: {certificate: {selfSigned: {}}}}`),
-		want: []string{"spec.clients.tool", "must not be set with TLS"}},
+		want: []string{"spec.clients.tool", "must not be AB or Siege with TLS"}},
 	{name: "tool with a threshold of a latency", patch: withTool("AB", `, thresholds: [{metric: LatencyP99, below: 5ms}]`),
 		want: []string{"spec.thresholds", "must not bound latencies with AB and Siege"}},
 	{name: "siege with a number of requests that its users can't share", patch: withTool("Siege", `, load: {closed: {connections: 10, requestCount: 101, durationSeconds: null}}`),
