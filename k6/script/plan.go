@@ -381,7 +381,9 @@ func (c *PlanClient) exit(ctx context.Context, s *planStage, status exitStatus) 
 	ahead := c.session.Now() - time.Now().UnixMicro()
 	totals.StartedAt, totals.EndedAt = totals.StartedAt+ahead, totals.EndedAt+ahead
 	totals.Tool = measuredTool()
-	if c.plan.Arrivals != nil {
+	if c.plan.Arrivals == nil {
+		totals.Arrivals = nil
+	} else {
 		completeArrivals(totals, k6script.Due(c.plan, c.plan.Measurement), s.stopped)
 	}
 	c.session.SendTotals(totals)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -207,8 +208,16 @@ func TestPlanMedian(t *testing.T) {
 
 // TestPlanRequests compares the requests of k6 and of the native driver, but for the headers about connections and their order.
 func TestPlanRequests(t *testing.T) {
+	for _, cookies := range []bool{false, true} {
+		comparePlanRequests(t, cookies)
+	}
+}
+
+// comparePlanRequests compares the requests of a plan with or without cookies. With them it has no request for another host.
+func comparePlanRequests(t *testing.T, cookies bool) {
+	t.Helper()
 	p := declared(func(p *session.Plan) {
-		p.Host, p.Sequential, p.Cookies, p.Connections = "shop.example.org", true, true, 1
+		p.Host, p.Sequential, p.Cookies, p.Connections = "shop.example.org", true, cookies, 1
 		p.Requests = []session.PlannedRequest{
 			{Path: "/a?b=c%20d&e={}", Weight: 1, Length: -1},
 			{Path: "/own", Weight: 1, Length: -1, Host: "other:81", Headers: []session.Header{{Name: "user-agent", Value: "Mozilla"}, {Name: "ACCEPT", Value: "text/html"}, {Name: "X-Text", Value: "a \"b\" \\ ü"}}},
@@ -218,6 +227,9 @@ func TestPlanRequests(t *testing.T) {
 			{Path: "/delete", Method: "DELETE", Weight: 1, Length: -1},
 			{Path: "/options", Method: "OPTIONS", Weight: 1, Length: -1},
 			{Path: "/generated", Method: "POST", Weight: 1, Length: -1, GeneratedBytes: 70_000},
+		}
+		if cookies {
+			p.Requests[1].Host = ""
 		}
 		p.Measurement.Requests = 16
 	})
@@ -242,8 +254,8 @@ func TestPlanRequests(t *testing.T) {
 			got[i] = append(got[i], line+"\n"+strings.Join(fields, "\n")+"\n\n"+body)
 			mu.Unlock()
 			a := testserver.OK(1)
-			if r.Path == "/own" { // for this host
-				a.Parts = []string{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: other=1; Path=/\r\n\r\n"}
+			if r.Path == "/own" {
+				a.Parts = []string{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=\"b c\"; Path=/text\r\nSet-Cookie: d=" + strconv.Itoa(r.Number) + "\r\n\r\n"}
 			}
 			return a
 		})

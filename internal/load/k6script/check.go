@@ -46,6 +46,8 @@ func Check(p *session.Plan) error {
 		if err := checkRequest(&p.Requests[i]); err != nil {
 			errs = append(errs, fmt.Errorf("load.requests[%d].%w", i, err))
 		}
+		reject(p.Cookies && p.Requests[i].Host != "", fmt.Sprintf("load.requests[%d].host", i),
+			"must not be set with client.cookies Enabled with K6, which sends all hosts the same cookies")
 	}
 	if len(p.RequestList) > 0 {
 		entries, err := requestlist.Decode(p.RequestList)

@@ -43,6 +43,9 @@ const (
 	RequestTag = "request"
 )
 
+// shortest is the shortest duration that k6 accepts. The script makes no more requests for it.
+const shortest = time.Second
+
 // longest is the time limit of a load with a number of requests. k6 demands one.
 const longest = 30 * 24 * time.Hour
 
@@ -174,7 +177,7 @@ func requestOf(r *session.PlannedRequest, host string) request {
 		}
 		of.Headers[h.Name] = h.Value
 	}
-	if r.Length >= 0 && of.Method != "HEAD" {
+	if r.Length >= 0 {
 		of.Length = &r.Length
 	}
 	return of
@@ -265,12 +268,12 @@ func (s *stage) arrive(p *session.Plan, a session.Amount) {
 	s.Scenario.PreAllocatedVUs, s.Scenario.TimeUnit = p.Connections*p.Arrivals.Shares, "1s"
 	if constant(a.Profile) {
 		s.Scenario.Executor, s.Scenario.Rate = "constant-arrival-rate", a.Profile.Final()
-		s.Scenario.Duration = upToMillisecond(due.Length).String()
+		s.Scenario.Duration = max(upToMillisecond(due.Length), shortest).String()
 		return
 	}
 	// k6 starts the first request of a ramp where the native driver would start the second one.
 	s.Scenario.Executor = "ramping-arrival-rate"
-	s.Scenario.StartRate, s.Scenario.Stages = ramps(a.Profile, due.Length, a.Profile.When(float64(due.all+1))-due.Length)
+	s.Scenario.StartRate, s.Scenario.Stages = ramps(a.Profile, due.Length, max(a.Profile.When(float64(due.all+1)), shortest)-due.Length)
 }
 
 // round removes what the inexact numbers of an integral leave behind.

@@ -127,6 +127,7 @@ func TestRejects(t *testing.T) {
 		"load.requests[0].path":       func(p *session.Plan) { p.Requests[0].Path = "/a|b" },
 		"load.requests[0].path ":      func(p *session.Plan) { p.Requests[0].Path = "/ü" },
 		"load.requests[0].redirects":  func(p *session.Plan) { p.Requests[0].Follow = true },
+		"load.requests[0].host":       func(p *session.Plan) { p.Cookies, p.Requests[0].Host = true, "other" },
 		"load.requests[0].body":       func(p *session.Plan) { p.Requests[0].GeneratedBytes = MaxGeneratedBytes + 1 },
 		"load.requests[0].headers":    func(p *session.Plan) { p.Requests[0].Headers = []session.Header{{Name: "X-A"}, {Name: "x-a"}} },
 		"load.requests[0].headers must": func(p *session.Plan) {

@@ -19,7 +19,7 @@ const requests = [
   {"method":"GET","path":"/a.html","headers":{"Accept":"*/*","Host":"shop.example.org"},"length":1024,"upTo":3},
   {"method":"POST","path":"/b?x=`${z}`%20","headers":{"Content-Type":"text/plain; charset=utf-8","Host":"shop.example.org","accept":"text/html"},"body":"a \"text\"\n\u2028`${z}`</script>","statuses":[200,404],"upTo":4},
   {"method":"PUT","path":"/c","headers":{"Accept":"*/*","Content-Type":"application/octet-stream","Host":"other"},"bytes":4096,"length":0,"upTo":5},
-  {"method":"HEAD","path":"/d","headers":{"Accept":"*/*","Host":"shop.example.org"},"upTo":6},
+  {"method":"HEAD","path":"/d","headers":{"Accept":"*/*","Host":"shop.example.org"},"length":10,"upTo":6},
 ];
 
 // Redirects aren't followed. Statuses from 200 to 399 are a success unless a request has others.

@@ -9,7 +9,7 @@ const base = __ENV.BASE_URL || "http://127.0.0.1:8080";
 const stage = __ENV.STAGE || 'measurement';
 
 const scenarios = {
-  warmup: {"executor":"constant-arrival-rate","rate":100,"timeUnit":"1s","duration":"500ms","preAllocatedVUs":4,"gracefulStop":"31s"},
+  warmup: {"executor":"constant-arrival-rate","rate":100,"timeUnit":"1s","duration":"1s","preAllocatedVUs":4,"gracefulStop":"31s"},
   measurement: {"executor":"ramping-arrival-rate","startRate":10,"timeUnit":"1s","stages":[{"duration":"10s","target":100},{"duration":"14.51s","target":100}],"preAllocatedVUs":4,"gracefulStop":"31s"},
 };
 
