@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -56,15 +55,6 @@ func Identify(data []byte) Identity {
 
 // ErrTooLarge means that a result does not fit even without everything that may be omitted.
 var ErrTooLarge = errors.New("the result does not fit")
-
-// compress returns the result as it is stored, of any size.
-func compress(r *result.Result) ([]byte, error) {
-	packed, err := Pack(r, math.MaxInt)
-	if err != nil {
-		return nil, fmt.Errorf("encode result: %w", err)
-	}
-	return packed, nil
-}
 
 // Pack is the inverse of Unpack: it returns v as gzip-compressed JSON of at most limit bytes. The same value always gives
 // the same bytes: the gzip header has neither time nor name. The error is ErrTooLarge if it is larger: as soon as that is

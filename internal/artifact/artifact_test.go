@@ -28,6 +28,7 @@ func run(clients, seconds int) *result.Result {
 			for range 2_000 {
 				sets[i].Of(phase).Record(int64(random.ExpFloat64() * 20_000))
 			}
+			sets[i].Of(phase).Pack() // as they are received
 		}
 	}
 	r := &result.Result{

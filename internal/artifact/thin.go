@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -83,12 +84,11 @@ func EncodeFull(r *result.Result) ([]byte, error) {
 func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
 	thinned := *r
 	for {
-		encoded, err := compress(&thinned)
-		if err != nil {
-			return nil, err
-		}
-		if len(encoded) <= limit {
+		encoded, err := Pack(&thinned, limit)
+		if err == nil {
 			return encoded, nil
+		} else if !errors.Is(err, ErrTooLarge) {
+			return nil, fmt.Errorf("encode result: %w", err)
 		}
 		if len(thinned.Series)/2 < points {
 			return nil, nil
