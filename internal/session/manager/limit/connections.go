@@ -3,6 +3,11 @@ package limit
 import (
 	"net"
 	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/assay-dev/assay/internal/door"
 )
 
 const (
@@ -17,11 +22,14 @@ const (
 	fewWaiting    = 4
 	// maxAllConnections bounds the connections of all addresses.
 	maxAllConnections = 16_384
+	// refill is the time in seconds within which an address may open as many connections again as it may have: each costs a TLS handshake.
+	refill = 16
 )
 
 type limitedListener struct {
 	net.Listener
-	most int // connections of an address
+	most    int // connections of an address
+	callers *door.Callers
 
 	mu         sync.Mutex
 	all        int
@@ -32,9 +40,10 @@ type limitedListener struct {
 // connections are the numbers of an address's connections. waiting are among open.
 type connections struct{ open, waiting int }
 
-// NewListener returns a listener that accepts the connections that an address may have: most of them. It closes further ones.
+// NewListener returns a listener that accepts the connections that an address may have: most of them, and as many new ones within
+// 16 s. It closes further ones.
 func NewListener(listener net.Listener, most int) net.Listener {
-	return &limitedListener{Listener: listener, most: most, addresses: map[string]connections{}}
+	return &limitedListener{Listener: listener, most: most, callers: door.NewCallers(rate.Limit(most)/refill, 2*most), addresses: map[string]connections{}}
 }
 
 // Accept returns the next connection that is within the limits.
@@ -45,7 +54,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		limited := &limitedConn{Conn: conn, listener: l, host: HostOf(conn.RemoteAddr()), waiting: true}
-		if l.admit(limited.host) {
+		if l.callers.Allow(limited.host, time.Now()) && l.admit(limited.host) {
 			return limited, nil
 		}
 		if tcp, ok := conn.(*net.TCPConn); ok {
