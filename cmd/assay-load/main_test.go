@@ -197,7 +197,9 @@ func TestClientStopsOnSIGTERM(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-requested
+	for range p.Connections {
+		<-requested
+	}
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +207,7 @@ func TestClientStopsOnSIGTERM(t *testing.T) {
 	if code := command.ProcessState.ExitCode(); code != 1 {
 		t.Errorf("exit code %d\n%s", code, errors)
 	}
-	if got := output.String(); !strings.Contains(got, "signal") || strings.Contains(got, "Totals") {
+	if got := output.String(); !strings.Contains(got, `signal "terminated", with 7 requests unanswered, the oldest for`) || strings.Contains(got, "Totals") {
 		t.Errorf("the manager received %q", got)
 	}
 }

@@ -238,6 +238,34 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptedProbe interrupts a load whose probe hangs: at once, and without files left behind.
+func TestInterruptedProbe(t *testing.T) {
+	requested := make(chan struct{}, 1)
+	server := testserver.New(t, func(testserver.Request) testserver.Answer {
+		requested <- struct{}{}
+		return testserver.Answer{Then: testserver.Hang}
+	})
+	temporary, reports := t.TempDir(), t.TempDir()
+	command, output, errors := program(t, mainVariable, "1", "-o", "html", "--directory", reports, "http://"+server.Address())
+	command.Env = append(command.Env, "TMPDIR="+temporary)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-requested
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	if code := command.ProcessState.ExitCode(); code != 130 || output.Len() > 0 || !strings.Contains(errors.String(), "interrupted before the load began") {
+		t.Errorf("exit code %d\n%s%s", code, output, errors)
+	}
+	for _, directory := range []string{temporary, reports} {
+		if left, err := os.ReadDir(directory); err != nil || len(left) > 0 {
+			t.Errorf("files were left behind: %v, %v", left, err)
+		}
+	}
+}
+
 // TestTerminatedInAHang sends SIGTERM to loads whose server responds to 12 requests and then hangs.
 func TestTerminatedInAHang(t *testing.T) {
 	for name, load := range map[string]string{

@@ -86,11 +86,35 @@ func (c *Client) Run(ctx context.Context) error {
 	finishing, stop := context.WithCancel(ctx)
 	defer stop()
 	c.loop.After(finishing, c.finish, c.interrupt)
-	return c.loop.Run(ctx, c.session, c.handle, func() {
+	return c.loop.Run(ctx, failingSession{c.session, c}, c.handle, func() {
 		if c.current != nil {
 			c.current.Stop()
 		}
 	})
+}
+
+// failingSession is the session of a client that says what was under way when it failed.
+type failingSession struct {
+	Session
+	client *Client
+}
+
+// stopTimeout is the time that a stopped stage has to end. It ends at once.
+const stopTimeout = time.Second
+
+// FailAs implements Session. When the client was stopped, it adds the unanswered requests to the reason.
+func (s failingSession) FailAs(kind session.FailureKind, reason string) {
+	if stage := s.client.current; kind == session.FailureStopped && stage != nil && stage.sampled != nil {
+		stage.Stop()
+		select {
+		case <-stage.sampled:
+			if m := stage.recorder.Total(); m.Unanswered > 0 {
+				reason += fmt.Sprintf(", with %d requests unanswered, the oldest for %.3fs", m.Unanswered, float64(m.OldestUnanswered)/1e6)
+			}
+		case <-time.After(stopTimeout):
+		}
+	}
+	s.Session.FailAs(kind, reason)
 }
 
 func (c *Client) handle(ctx context.Context, order pod.Order) error {

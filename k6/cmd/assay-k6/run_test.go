@@ -128,6 +128,25 @@ func TestRunScriptReadsTheEnvironment(t *testing.T) {
 	}
 }
 
+// TestRunScriptPage writes the page of a script into a directory.
+func TestRunScriptPage(t *testing.T) {
+	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.OK(64) })
+	path := scriptFile(t, `
+import http from 'k6/http';
+export const options = { iterations: 20 };
+export default function () { http.get('http://`+server.Address()+`/') }
+`)
+	directory := t.TempDir()
+	output, errors, _ := assayK6(t, "run", path, "-o", "html", "--directory", directory)
+	pages, err := filepath.Glob(filepath.Join(directory, "shop-*.html"))
+	if err != nil || len(pages) != 1 || !strings.Contains(output, "VALID") || !strings.HasSuffix(output, "Report: "+pages[0]+"\n") {
+		t.Fatalf("pages %v, %v\n%s%s", pages, err, output, errors)
+	}
+	if text, err := os.ReadFile(pages[0]); err != nil || !strings.Contains(string(text), "Virtual users") {
+		t.Errorf("page %.100s, %v", text, err)
+	}
+}
+
 // TestRunScriptFails runs scripts without a result, and invalid command lines.
 func TestRunScriptFails(t *testing.T) {
 	for name, tc := range map[string]struct {
