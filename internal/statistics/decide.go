@@ -74,25 +74,6 @@ func (r Rule) Decide(e Effect) (Verdict, Word) {
 	return verdict, word
 }
 
-// Combine returns the verdict of a gate of several metrics: Failed if one failed, Passed if all
-// passed, Inconclusive otherwise and without metrics.
-func Combine(verdicts ...Verdict) Verdict {
-	combined := Passed
-	if len(verdicts) == 0 {
-		return Inconclusive
-	}
-	for _, v := range verdicts {
-		switch v {
-		case Failed:
-			return Failed
-		case Passed:
-		default:
-			combined = Inconclusive
-		}
-	}
-	return combined
-}
-
 // less compares ratios. Those that differ by less than 1e-9 are equal: a difference of exactly the
 // tolerance is within it, however its logarithm was rounded.
 func less(a, b float64) bool {

@@ -46,23 +46,6 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestCombine(t *testing.T) {
-	for _, test := range []struct {
-		verdicts []Verdict
-		want     Verdict
-	}{
-		{nil, Inconclusive},
-		{[]Verdict{Passed, Passed}, Passed},
-		{[]Verdict{Passed, Inconclusive}, Inconclusive},
-		{[]Verdict{Inconclusive, Failed, Passed}, Failed},
-		{[]Verdict{Passed, ""}, Inconclusive},
-	} {
-		if got := Combine(test.verdicts...); got != test.want {
-			t.Errorf("%v: %s, want %s", test.verdicts, got, test.want)
-		}
-	}
-}
-
 func TestPercent(t *testing.T) {
 	for ratio, want := range map[float64]float64{1: 0, 1.5: 50, 0.75: -25, 0: -100} {
 		if got := Percent(ratio); got != want {

@@ -112,15 +112,19 @@ func (r round) values(random *rand.Rand, n noise) (baseline, candidate [][]float
 	return baseline, candidate
 }
 
-// gate returns the verdict on all metrics.
+// gate returns the verdict on all metrics, as package verdict does for a round.
 func gate(t *testing.T, baseline, candidate [][]float64, tolerancePercent float64) Verdict {
 	t.Helper()
-	var verdicts []Verdict
+	all := Passed
 	for m := range baseline {
-		verdict, _ := Rule{direction(m), tolerancePercent}.Decide(effectOf(t, baseline[m], candidate[m]))
-		verdicts = append(verdicts, verdict)
+		switch verdict, _ := (Rule{direction(m), tolerancePercent}).Decide(effectOf(t, baseline[m], candidate[m])); verdict {
+		case Failed:
+			return Failed
+		case Inconclusive:
+			all = Inconclusive
+		}
 	}
-	return Combine(verdicts...)
+	return all
 }
 
 func effectOf(t *testing.T, baseline, candidate []float64) Effect {

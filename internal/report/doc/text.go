@@ -19,13 +19,6 @@ func WriteText(w io.Writer, d *Document) error {
 	return err
 }
 
-// Text returns blocks as text.
-func Text(blocks ...Block) string {
-	var t textWriter
-	t.blocks(blocks)
-	return t.out.String()
-}
-
 // textWriter writes text. Between blocks there is an empty line, but none within paragraphs and the lists that follow them.
 type textWriter struct {
 	out     strings.Builder
