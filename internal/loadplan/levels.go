@@ -24,7 +24,7 @@ func Profile(spec *v1alpha1.BenchmarkRunSpec) profile.Profile {
 	})
 }
 
-// Levels returns the levels of a load over all clients and the steps between them, without figures.
+// Levels returns the levels of a load over all clients and the steps between them, without metrics.
 func Levels(spec *v1alpha1.BenchmarkRunSpec) (levels []result.Level, steps []result.Step) {
 	p, rate := Profile(spec), Shape(spec) == result.LoadOpen
 	level := func(l profile.Level) result.Level {

@@ -17,7 +17,7 @@ type Comparison struct {
 
 // Effect is the ratio candidate/baseline with its confidence interval.
 type Effect struct {
-	// Interval holds ratios: 1 for no difference, 0 and +Inf if one of the two figures is 0.
+	// Interval holds ratios: 1 for no difference, 0 and +Inf if one of the two values is 0.
 	Interval
 	// P is the smallest alpha at which the interval doesn't contain 1: the two-sided p value of the
 	// rank test.
@@ -118,7 +118,7 @@ func checkBoth(baseline, candidate []float64) error {
 	return check("candidate", candidate)
 }
 
-// logRatio returns ln(candidate/baseline). Two equal figures don't differ, even if both are 0. If one
+// logRatio returns ln(candidate/baseline). Two equal values don't differ, even if both are 0. If one
 // is 0 the ratio is beyond all others: -Inf or +Inf.
 func logRatio(baseline, candidate float64) float64 {
 	if baseline == candidate {

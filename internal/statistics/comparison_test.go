@@ -27,7 +27,7 @@ func TestPaired(t *testing.T) {
 		"errors now and then":  {zeros, []float64{0, 0, 0, 1, 2, 1}, Effect{Interval{inf, 1, inf, 0.96875}, 0.4375}},
 		"errors on both sides": {[]float64{0, 1, 1, 1, 1, 1}, []float64{1, 0, 1, 1, 1, 1}, Effect{Interval{1, 0, inf, 0.96875}, 1}},
 		"one missing":          {ones, []float64{2, 2, 2, 2, 2, nan}, Effect{Interval{2, 0, inf, 0.96875}, 0.4375}},
-		"no figures":           {ones, []float64{nan, nan, nan, nan, nan, nan}, Effect{Interval{nan, 0, inf, 0.96875}, 1}},
+		"no values":            {ones, []float64{nan, nan, nan, nan, nan, nan}, Effect{Interval{nan, 0, inf, 0.96875}, 1}},
 	} {
 		c, err := Paired(test.baseline, test.candidate)
 		if err != nil {
@@ -63,7 +63,7 @@ func TestUnpaired(t *testing.T) {
 }
 
 // TestTiesAcrossScales compares ratios of 1.1 in both directions with the same ratios of larger and
-// smaller figures: their logarithms differ by rounding, and are ties all the same.
+// smaller values: their logarithms differ by rounding, and are ties all the same.
 func TestTiesAcrossScales(t *testing.T) {
 	baseline, candidate := []float64{10, 11, 10, 10, 11, 10, 11}, []float64{11, 10, 11, 11, 10, 11, 10}
 	for name, compare := range map[string]func(x, y []float64) (Comparison, error){"paired": Paired, "unpaired": Unpaired} {
@@ -150,8 +150,8 @@ func TestIntervalAndP(t *testing.T) {
 	}
 }
 
-// TestMissingIsTheWorstCase replaces a missing figure by anything: no interval may leave the one
-// with the missing figure.
+// TestMissingIsTheWorstCase replaces a missing value by anything: no interval may leave the one
+// with the missing value.
 func TestMissingIsTheWorstCase(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 0))
 	for range 200 {
@@ -170,7 +170,7 @@ func TestMissingIsTheWorstCase(t *testing.T) {
 			replaced[5] = v
 			c, _ := Paired(x, replaced)
 			if e := c.Effect(0.05); e.Low < wide.Low || e.High > wide.High {
-				t.Fatalf("with %g instead of the missing figure: %g to %g, not within %g to %g", v, e.Low, e.High, wide.Low, wide.High)
+				t.Fatalf("with %g instead of the missing value: %g to %g, not within %g to %g", v, e.Low, e.High, wide.Low, wide.High)
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package statistics
 
 import "math"
 
-// Direction says which figures of a metric are better.
+// Direction says which values of a metric are better.
 type Direction string
 
 // The directions.

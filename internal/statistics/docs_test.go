@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDocs compares the figures of docs/statistics.md with what this package computes.
+// TestDocs compares the values of docs/statistics.md with what this package computes.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/statistics.md")
 	if err != nil {

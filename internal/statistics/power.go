@@ -16,7 +16,7 @@ const Power = 0.8
 // or 0 if higher is better, if there are too few values for any effect, and NaN if the spread is
 // unknown.
 //
-// The figure is the bound of the tolerance times exp(k*spread). k comes from simulated values, normal
+// The value is the bound of the tolerance times exp(k*spread). k comes from simulated values, normal
 // ones and some with heavy tails. It takes into account that the spread itself is only an estimate.
 func (c Comparison) MinimalEffect(alpha float64, r Rule) float64 {
 	low, high := r.bounds()

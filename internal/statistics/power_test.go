@@ -88,7 +88,7 @@ func TestMinimalEffect(t *testing.T) {
 	}
 	candidate[3] = nan
 	if got := effect(Paired, 10, Rule{Lower, 5}); !math.IsNaN(got) {
-		t.Errorf("with a missing figure: %g", got)
+		t.Errorf("with a missing value: %g", got)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package statistics estimates medians and effects from repeated runs, with exact confidence
 // intervals, and decides by them. Numbers in, numbers out: it knows neither runs nor metrics.
 //
-// One value is the figure of one whole run. Nothing assumes a normal distribution: an interval is
+// A value is the metric of one full run. Nothing assumes a normal distribution: an interval is
 // two order statistics, chosen by the exact null distribution of a rank statistic. docs/statistics.md
 // explains the methods and has their sources.
 //

@@ -24,7 +24,7 @@ import (
 // abPercentiles is the number of percentiles in ab's report below 100%.
 const abPercentiles = 8
 
-// threeDigits is the largest relative error of a figure with three significant digits.
+// threeDigits is the largest relative error of a metric with three significant digits.
 const threeDigits = 5.001e-3
 
 // document has what `-o json` says of a run, as far as pages repeat it.
@@ -64,7 +64,7 @@ func TestRunPagesHaveTheFiguresOfTheResult(t *testing.T) {
 				t.Fatal(err)
 			}
 			tables := tablesOf(t, tab)
-			checkHead(t, tab, d, report.LatencyName(all[name].Run.Load))
+			checkHead(t, tab, d, report.LatencyName(&all[name].Run))
 			checkPercentiles(t, tables, d)
 			checkErrors(t, tables, d)
 			checkSeries(t, tab, tables, d)
@@ -72,7 +72,7 @@ func TestRunPagesHaveTheFiguresOfTheResult(t *testing.T) {
 	}
 }
 
-// checkHead checks the figures of the page's head, in which latencies have the given name.
+// checkHead checks the metrics of the page's head, in which latencies have the given name.
 func checkHead(t *testing.T, tab *browser.Tab, d *document, latency string) {
 	t.Helper()
 	head, err := browser.Evaluate[map[string]string](tab, `Object.fromEntries([...document.querySelectorAll('.answer dl.figures > div')].map((e) => [e.querySelector('dt').textContent, e.querySelector('dd').textContent]))`)
@@ -145,14 +145,14 @@ func checkErrors(t *testing.T, tables map[string][][]string, d *document) {
 	}
 }
 
-// checkSeries checks the figures over time: those in the table, and those that the page's script reads.
+// checkSeries checks the metrics over time: those in the table, and those that the page's script reads.
 func checkSeries(t *testing.T, tab *browser.Tab, tables map[string][][]string, d *document) {
 	t.Helper()
 	series := d.Series
 	if len(series) == 0 {
 		return
 	}
-	figures := map[string]func(*result.Second) float64{
+	metrics := map[string]func(*result.Second) float64{
 		"requests/s": func(s *result.Second) float64 {
 			// The measurement ended within the last point: a rate by its whole seconds would be too low.
 			if length := d.DurationMicroseconds - s.Second*second; s == &series[len(series)-1] && length > 0 && 100*length <= 98*s.Seconds*second {
@@ -173,14 +173,14 @@ func checkSeries(t *testing.T, tab *browser.Tab, tables map[string][][]string, d
 		t.Fatalf("%d rows of %d points", len(rows)-1, len(series))
 	}
 	for column, name := range rows[0] {
-		figure := figures[name]
-		if figure == nil {
+		metric := metrics[name]
+		if metric == nil {
 			continue
 		}
 		for i, row := range rows[1:] {
 			want := math.NaN()
 			for p := i * every; p < min((i+1)*every, len(series)); p++ {
-				if v := figure(&series[p]); math.IsNaN(want) || v > want {
+				if v := metric(&series[p]); math.IsNaN(want) || v > want {
 					want = v
 				}
 			}
@@ -205,11 +205,11 @@ func checkSeries(t *testing.T, tab *browser.Tab, tables map[string][][]string, d
 	compared := 0
 	for _, panel := range drawn.Panels {
 		for _, line := range panel.Lines {
-			figure := figures[line.Name]
+			metric := metrics[line.Name]
 			if panel.ID == "latency" {
-				figure = figures[line.Name+", ms"]
+				metric = metrics[line.Name+", ms"]
 			}
-			if figure == nil || panel.ID != "latency" && panel.ID != "throughput" {
+			if metric == nil || panel.ID != "latency" && panel.ID != "throughput" {
 				continue
 			}
 			compared++
@@ -220,7 +220,7 @@ func checkSeries(t *testing.T, tab *browser.Tab, tables map[string][][]string, d
 				t.Fatalf("%s: %d values of %d points", line.Name, len(line.Values), len(series))
 			}
 			for i, v := range line.Values {
-				if want := figure(&series[i]); (v == nil) != math.IsNaN(want) || v != nil && math.Abs(*v-want) > threeDigits*math.Abs(want) {
+				if want := metric(&series[i]); (v == nil) != math.IsNaN(want) || v != nil && math.Abs(*v-want) > threeDigits*math.Abs(want) {
 					t.Fatalf("point %d: %s %v, want %g", i, line.Name, v, want)
 				}
 			}

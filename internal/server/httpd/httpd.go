@@ -39,8 +39,8 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 		return nil
 	}
 	d := &adapter.Description{Name: "HTTPD " + mpmOf(in), Port: in.Port(h.Port), Configuration: h.Configuration}
-	if figures, err := processesOf(in); err == nil {
-		d.Concurrency = adapter.Limit{Setting: "maxRequestWorkers", Value: cmp.Or(figures.maxRequestWorkers, defaultWorkers(h.MPM))}
+	if counts, err := processesOf(in); err == nil {
+		d.Concurrency = adapter.Limit{Setting: "maxRequestWorkers", Value: cmp.Or(counts.maxRequestWorkers, defaultWorkers(h.MPM))}
 	}
 	keepAlive := ptr.Deref(h.KeepAlive, v1alpha1.HTTPDKeepAlive{})
 	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, defaultMaxKeepAliveRequests)

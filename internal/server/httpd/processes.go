@@ -51,19 +51,19 @@ func (f processCounts) directives() []directive {
 // mpmOf returns the multi-processing module, Event by default.
 func mpmOf(in *adapter.Input) string { return string(cmp.Or(in.Server.HTTPD.MPM, v1alpha1.HTTPDEvent)) }
 
-// processesOf completes the declared figures, which the API server has checked one against another, to
+// processesOf completes the declared counts, which the API server has checked one against another, to
 // a set that httpd accepts as it is. An error names those that can't be completed.
 func processesOf(in *adapter.Input) (processCounts, error) {
 	h := in.Server.HTTPD
-	var figures processCounts
+	var counts processCounts
 	var err error
 	switch v1alpha1.HTTPDMPM(mpmOf(in)) {
 	case v1alpha1.HTTPDPrefork:
-		figures, err = preforkProcesses(in)
+		counts, err = preforkProcesses(in)
 	case v1alpha1.HTTPDEvent, v1alpha1.HTTPDWorker:
-		figures, err = threadedProcesses(in)
+		counts, err = threadedProcesses(in)
 	default:
-		return figures, fmt.Errorf("%s: %q must be Event, Worker or Prefork", in.Field("httpd.mpm"), h.MPM)
+		return counts, fmt.Errorf("%s: %q must be Event, Worker or Prefork", in.Field("httpd.mpm"), h.MPM)
 	}
 	if err != nil {
 		return processCounts{}, err
@@ -72,20 +72,20 @@ func processesOf(in *adapter.Input) (processCounts, error) {
 	if h.MPM == v1alpha1.HTTPDPrefork {
 		limit, usual = defaultPreforkServerLimit, defaultPreforkStartServers
 	}
-	if figures.maxRequestWorkers != 0 {
-		limit = figures.maxRequestWorkers / max(figures.threadsPerChild, 1)
+	if counts.maxRequestWorkers != 0 {
+		limit = counts.maxRequestWorkers / max(counts.threadsPerChild, 1)
 	}
 	switch {
 	case h.StartServers == nil && usual > limit:
 		// httpd would silently lower more.
-		figures.startServers = limit
+		counts.startServers = limit
 	case h.StartServers != nil && *h.StartServers > limit:
 		return processCounts{}, fmt.Errorf("%s is %d, but there are at most %d processes: increase serverLimit or maxRequestWorkers, or decrease it",
 			in.Field("httpd.startServers"), *h.StartServers, limit)
 	case h.StartServers != nil:
-		figures.startServers = *h.StartServers
+		counts.startServers = *h.StartServers
 	}
-	return figures, nil
+	return counts, nil
 }
 
 // defaultWorkers returns httpd's own MaxRequestWorkers: a request for each thread or, with Prefork, process.
@@ -145,14 +145,14 @@ func threadedProcesses(in *adapter.Input) (processCounts, error) {
 		in.Field("httpd.maxRequestWorkers"), workers, minThreads, defaultThreadLimit, limit)
 }
 
-// threaded returns the figures of processes with threads that are all used.
+// threaded returns the counts of processes with threads that are all used.
 func threaded(servers, threads int32) processCounts {
 	return processCounts{
 		serverLimit: servers, threadsPerChild: threads, threadLimit: max(threads, defaultThreadLimit), maxRequestWorkers: servers * threads,
 	}
 }
 
-// threadedFor returns the figures for a number of requests at a time.
+// threadedFor returns the counts for a number of requests at a time.
 func threadedFor(h *v1alpha1.HTTPDServer, workers, threads int32) processCounts {
 	f := threaded(workers/threads, threads)
 	f.serverLimit = ptr.Deref(h.ServerLimit, f.serverLimit)
