@@ -43,7 +43,7 @@ var special = map[string]struct {
 	stock exitcodes.ExitCode
 	// ours is that of assay-load. It is the one in exits if it is unset.
 	ours exitcode
-	// finding invalidates the result: more than 5% of the requests fail, say, for which k6 needs a threshold.
+	// finding is what invalidates the result, by one or more reasons: more than 5% of the requests fail, say, for which k6 needs a threshold.
 	finding string
 	// timed reports whether counts depend on time. They aren't compared.
 	timed bool
@@ -61,7 +61,7 @@ var special = map[string]struct {
 	"custom_metrics.js":             {finding: validity.ReasonErrorsDominate},
 	"drops.js":                      {timed: true, finding: validity.ReasonIterationsDropped},
 	"executors.js":                  {timed: true},
-	"fail.js":                       {finding: validity.ReasonErrorsDominate},
+	"fail.js":                       {finding: validity.ReasonErrorsDominate + " " + validity.ReasonIterationsFailed},
 	"failures.js":                   {finding: validity.ReasonErrorsDominate},
 	"handle_summary.js":             {stock: exitcodes.ThresholdsHaveFailed},
 	"initialization_throws.js":      {stock: exitcodes.ScriptException},
@@ -85,7 +85,7 @@ var special = map[string]struct {
 	"teardown_timeout.js":           {stock: exitcodes.TeardownTimeout, ours: valid},
 	"thresholds_crossed.js":         {stock: exitcodes.ThresholdsHaveFailed, finding: validity.ReasonErrorsDominate},
 	"thresholds_without_samples.js": {stock: exitcodes.ThresholdsHaveFailed},
-	"throw.js":                      {finding: validity.ReasonErrorsDominate},
+	"throw.js":                      {finding: validity.ReasonErrorsDominate + " " + validity.ReasonIterationsFailed},
 	"unknown_metric.js":             {stock: exitcodes.InvalidConfig},
 	"untrusted.js":                  {finding: validity.ReasonNothingSucceeded},
 	"wrong_type.js":                 {stock: exitcodes.InvalidConfig},
@@ -112,10 +112,8 @@ func (e exitcode) of(stock exitcodes.ExitCode) int {
 	return exits[stock]
 }
 
-// tolerated are the findings that so short a load may have on a busy machine, and that of a threshold with abortOnFail.
-var tolerated = []string{
-	validity.ReasonClientSaturated, validity.ReasonClientThrottled, validity.ReasonClientStalls, validity.ReasonNodeBusy, validity.ReasonLoadEndedEarly,
-}
+// tolerated are the findings that so short a load may have on a busy machine.
+var tolerated = []string{validity.ReasonClientSaturated, validity.ReasonClientThrottled, validity.ReasonClientStalls, validity.ReasonNodeBusy}
 
 // outcome is what a program did with a script. It is zero, except for Requests, if the program had no result.
 type outcome struct {
