@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
+	"gopkg.in/yaml.v3"
 
 	"github.com/assay-dev/assay/internal/load/command"
 	"github.com/assay-dev/assay/internal/load/planfile"
