@@ -216,7 +216,10 @@ func (c *connection) adjustFault(f *fault.Fault) *fault.Fault {
 	first := ok && c.requests == 1
 	if first && f.Is(result.ErrorReceive) {
 		// The server may have closed the connection before the request was written, and its alert is still unread.
-		_, err := s.Read(c.reader.Space())
+		if c.socket != nil {
+			c.socket.readable = true // though the loop may not have seen it
+		}
+		_, err := s.inner.poll(s.Conn, c.reader.Space())
 		if err != nil && targettls.Alert(err) != "" {
 			f = fault.Broken(err)
 		}
