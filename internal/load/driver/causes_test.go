@@ -62,6 +62,7 @@ var causes = map[string]map[string]string{
 		"fewer streams than planned":   "HTTP/2: the server allows fewer streams than planned",
 		"too long a frame":             "HTTP/2: FRAME_SIZE_ERROR in a frame of type DATA",
 		"settings on a stream":         "HTTP/2: PROTOCOL_ERROR in a frame of type SETTINGS",
+		"an endless head":              "HTTP/2: header section longer than 64 KiB",
 		"a head that isn't HPACK":      "HTTP/2: COMPRESSION_ERROR in a frame of type HEADERS",
 		"a storm of pings":             "HTTP/2: ENHANCE_YOUR_CALM in a frame of type PING",
 	},

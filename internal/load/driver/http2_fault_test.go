@@ -90,6 +90,12 @@ var http2Faults = map[string]struct {
 		_ = p.WriteData(id, false, []byte("x"))
 		_ = p.WriteRSTStream(id, http2.ErrCodeCancel)
 	}), result.ErrorReceive, true},
+	"40 KiB of headers": {serveEach(func(p *peer, id uint32) {
+		block := p.block(":status", "200", "x", strings.Repeat("x", 40<<10))
+		_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block[:16<<10], EndStream: true})
+		_ = p.WriteContinuation(id, false, block[16<<10:32<<10])
+		_ = p.WriteContinuation(id, true, block[32<<10:])
+	}), recorder.NoError, true},
 	"too large a head":          {serveEach(func(p *peer, id uint32) { p.bomb(id) }), result.ErrorException, true},
 	"a window that overflows":   {serveEach(func(p *peer, id uint32) { _ = p.WriteWindowUpdate(id, 1<<31-1); p.head(id, true, ":status", "200") }), result.ErrorException, true},
 	"a stream without response": {serveEach(func(p *peer, _ uint32) { _ = p.WriteWindowUpdate(0, 1) }), result.ErrorTimeout, true},

@@ -42,6 +42,8 @@ func malformed(cause string) *fault.Fault {
 func (f *frameReader) refusal(code errorCode) *fault.Fault {
 	text := f.buffer[f.from:f.to]
 	switch {
+	case f.kind == frameContinuation && code == codeEnhanceYourCalm:
+		return errLongHead
 	case f.hasSettings:
 	case bytes.HasPrefix(text, []byte("HTTP/1.")):
 		return OtherHTTP
