@@ -263,7 +263,7 @@ func (r *Run) completeTrial(res *result.Result, invalidating []string) {
 func missed(res *result.Result, achieved float64) (missed []string) {
 	for _, t := range res.Thresholds {
 		if !t.Met {
-			missed = append(missed, fmt.Sprintf("%s is %s, must be %s", t.Metric, t.Actual, t.Bound))
+			missed = append(missed, fmt.Sprintf("%s is %s, must be %s", t.Name(), t.Actual, t.Bound))
 		}
 	}
 	if n := res.Merged.Dropped; n > 0 {

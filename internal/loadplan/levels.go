@@ -84,7 +84,7 @@ func percent(text string) float64 {
 func BreakingPoints(spec *v1alpha1.BenchmarkRunSpec) breakingpoint.Bounds {
 	defaults := breakingpoint.Defaults
 	for _, t := range spec.Thresholds {
-		if t.Metric == v1alpha1.MetricLatencyP99 {
+		if t.Metric == v1alpha1.MetricLatencyP99 && t.Request == "" {
 			defaults.LatencyP99 = microseconds(t.Below)
 		}
 	}

@@ -108,12 +108,12 @@ func testSuite(r *result.Result) *TestSuite {
 		s.Add(c)
 	}
 	for _, o := range r.Thresholds {
-		c := TestCase{Class: class + ".thresholds", Name: o.Metric + " " + o.Bound, Output: "actual: " + o.Actual}
+		c := TestCase{Class: class + ".thresholds", Name: o.Name() + " " + o.Bound, Output: "actual: " + o.Actual}
 		switch {
 		case !validity.Valid(r.Findings):
 			c.Skipped = &TestOutcome{"unknown, since the result is not valid"}
 		case !o.Met:
-			c.Failure = &TestOutcome{fmt.Sprintf("%s is %s, must be %s", o.Metric, o.Actual, o.Bound)}
+			c.Failure = &TestOutcome{fmt.Sprintf("%s is %s, must be %s", o.Name(), o.Actual, o.Bound)}
 		}
 		s.Add(c)
 	}

@@ -80,7 +80,7 @@ func thresholds(r *result.Result) doc.Section {
 		if !o.Met {
 			verdict = "MISSED"
 		}
-		t.Rows = append(t.Rows, []string{o.Metric, o.Bound, o.Actual, verdict})
+		t.Rows = append(t.Rows, []string{o.Name(), o.Bound, o.Actual, verdict})
 	}
 	s.Add(t)
 	return s

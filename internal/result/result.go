@@ -1,6 +1,9 @@
 package result
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // SchemaVersion is the version of the JSON format of Result. It changes if a reader
 // of the old format would misread the new one.
@@ -18,6 +21,11 @@ type Result struct {
 	Merged Measure `json:"merged"`
 	// Causes say why requests failed, by kind of error, over all clients.
 	Causes Causes `json:"causes,omitzero"`
+	// Statuses counts the responses to the requests of all clients by status, as far as it is known: other load generators don't say.
+	Statuses Statuses `json:"statuses,omitempty"`
+	// ByRequest are the metrics of each request of a load with several, over all clients, in the order in which the load declares
+	// them: up to 128, and the others together. Documents of pages come before elements. It is nil for lists and scripts.
+	ByRequest []RequestMetrics `json:"byRequest,omitempty"`
 	// Arrivals shows how well an open load kept its rate over all clients; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// Levels are the levels of a load that goes through stages, Steps its changes between them that
@@ -118,6 +126,8 @@ func (r *Run) Concurrency(connections int64) int64 { return connections * max(1,
 
 // Request is one kind of request.
 type Request struct {
+	// Name is the declared name; empty for none.
+	Name string `json:"name,omitempty"`
 	// Method is empty for GET.
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path"`
@@ -126,6 +136,11 @@ type Request struct {
 	Length int64 `json:"length"`
 	// Elements is the number of further requests of the page whose document this is.
 	Elements int64 `json:"elements,omitempty"`
+}
+
+// DisplayName returns the name under which the request's metrics are kept: the declared one, else method and path.
+func (q *Request) DisplayName() string {
+	return cmp.Or(q.Name, cmp.Or(q.Method, "GET")+" "+q.Path)
 }
 
 // RequestList is a list of requests outside of the run.
@@ -211,6 +226,10 @@ type Totals struct {
 	Measure
 	// Causes say why requests failed, by kind of error. A result has them merged instead.
 	Causes Causes `json:"causes,omitzero"`
+	// Statuses counts responses by status. ByRequest are the metrics of each request of a load with several. A result has both
+	// merged instead.
+	Statuses  Statuses         `json:"statuses,omitempty"`
+	ByRequest []RequestMetrics `json:"byRequest,omitempty"`
 	// Arrivals shows how well an open load kept its rate; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// StartedAt and EndedAt are the start of the first request and the end of the last:
@@ -275,6 +294,8 @@ type ThresholdOutcome struct {
 	// Metric is the metric's name, Bound the bound as in "below 50ms", Actual the
 	// value in the same unit, or why there is none.
 	Metric string `json:"metric"`
+	// Request is the name of the request that the metric is of; empty for all.
+	Request string `json:"request,omitempty"`
 	Bound  string `json:"bound"`
 	Actual string `json:"actual"`
 	Met    bool   `json:"met"`
@@ -284,6 +305,14 @@ type ThresholdOutcome struct {
 	Measured *float64 `json:"measured,omitempty"`
 	Unit     string   `json:"unit,omitempty"`
 	Above    bool     `json:"above,omitempty"`
+}
+
+// Name returns the metric and, unless it is of all requests, that of which request it is: "LatencyP99 of login".
+func (t *ThresholdOutcome) Name() string {
+	if t.Request == "" {
+		return t.Metric
+	}
+	return t.Metric + " of " + t.Request
 }
 
 // RequestsPerSecond returns the successful requests of all clients divided by the

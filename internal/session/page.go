@@ -69,5 +69,5 @@ func (p *Plan) checkPages() error {
 }
 
 func (r *PlannedRequest) describe() result.Request {
-	return result.Request{Method: r.Method, Path: r.Path, Weight: int64(r.Weight), Length: r.Length}
+	return result.Request{Name: r.Name, Method: r.Method, Path: r.Path, Weight: int64(r.Weight), Length: r.Length}
 }

@@ -218,6 +218,35 @@ func (p *Plan) Describe() result.Run {
 	return described
 }
 
+// RequestNames returns the names of the plan's requests, each once: documents of pages come before elements. Requests with the same
+// name have their metrics together. There are at most result.MaxNamedRequests and, for all others, result.OtherRequests. A plan with
+// a list or a script has none.
+func (p *Plan) RequestNames() []string {
+	var names []string
+	seen := map[string]bool{}
+	add := func(r *PlannedRequest) {
+		if described := r.describe(); !seen[described.DisplayName()] {
+			seen[described.DisplayName()] = true
+			names = append(names, described.DisplayName())
+		}
+	}
+	for i := range p.Requests {
+		add(&p.Requests[i])
+	}
+	for i := range p.Pages {
+		add(&p.Pages[i].Document)
+	}
+	for i := range p.Pages {
+		for _, path := range p.Pages[i].Elements {
+			add(&PlannedRequest{Path: path})
+		}
+	}
+	if len(names) > result.MaxNamedRequests {
+		names = append(names[:result.MaxNamedRequests], result.OtherRequests)
+	}
+	return names
+}
+
 // DecodePlan decodes a plan. It returns an error for one that no client could run.
 func DecodePlan(data []byte) (*Plan, error) {
 	return decode("plan", data, MaxMessageBytes, (*Plan).check)

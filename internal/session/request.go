@@ -42,6 +42,8 @@ const maxGeneratedBytes = 64 << 20
 
 // PlannedRequest is one kind of request.
 type PlannedRequest struct {
+	// Name is the name under which its metrics are kept, or empty for its method and path.
+	Name string `json:"name,omitempty"`
 	// Method is the request's method, or empty for GET.
 	Method string `json:"method,omitempty"`
 	// Path is the request target: path and query.

@@ -14,9 +14,11 @@ import (
 
 // Bound is a value that a metric of a result must stay below, or exceed; exactly one of Below and
 // Above is set. The formats are those of the API's thresholds: "50ms", "250us" or "1.5s" for
-// metrics that start with Latency, "1%" for ErrorRate, "1500" for RequestsPerSecond.
+// metrics that start with Latency, "1%" for ErrorRate, "1500" for RequestsPerSecond. Request is the
+// name of the request that the metric is of; empty for all.
 type Bound struct {
-	Metric string
+	Metric  string
+	Request string
 	Below  string
 	Above  string
 }
@@ -56,10 +58,13 @@ func (b Bound) compare(r *result.Result) (result.ThresholdOutcome, error) {
 	if err != nil {
 		return result.ThresholdOutcome{}, err
 	}
-	outcome := result.ThresholdOutcome{Metric: b.Metric, Bound: sense + " " + bound, Limit: limit, Unit: unit.suffix, Above: b.Above != ""}
-	actual, exists := result.Metrics[b.Metric](r)
+	outcome := result.ThresholdOutcome{Metric: b.Metric, Request: b.Request, Bound: sense + " " + bound, Limit: limit, Unit: unit.suffix, Above: b.Above != ""}
+	actual, exists := r.Metric(b.Metric, b.Request)
 	if !exists {
 		outcome.Actual = m.absent
+		if b.Request != "" && r.Request(b.Request) == nil {
+			outcome.Actual = "no metrics of this request"
+		}
 		return outcome, nil
 	}
 	actual /= unit.size

@@ -232,7 +232,7 @@ func marked(c *Curve, h *result.Histogram) (marks []plot.Mark, texts []string) {
 // percentileBound returns name and place of a threshold of a percentile, "below 50ms" of "LatencyP99", and whether it is one.
 func percentileBound(o *result.ThresholdOutcome) (name string, at plot.Point, is bool) {
 	for p := range percentile.Count {
-		if o.Metric == "Latency"+p.Name() {
+		if o.Metric == "Latency"+p.Name() && o.Request == "" {
 			milliseconds, known := map[string]float64{"us": 1e-3, "ms": 1, "s": 1e3}[o.Unit]
 			return "p" + p.String(), plot.Point{X: OneIn(p), Y: milliseconds * o.Limit}, known && !o.Above
 		}

@@ -27,8 +27,8 @@ func Thresholds(r *result.Result) doc.Plot {
 	for i := range r.Thresholds {
 		o := &r.Thresholds[i]
 		word, color := outcome(r, o.Met)
-		name, actual := o.Metric+" "+o.Bound, ActualText(o)
-		table.Rows = append(table.Rows, []string{o.Metric, o.Bound, actual, word})
+		name, actual := o.Name()+" "+o.Bound, ActualText(o)
+		table.Rows = append(table.Rows, []string{o.Name(), o.Bound, actual, word})
 		if o.Measured == nil {
 			continue
 		}

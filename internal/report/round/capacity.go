@@ -72,7 +72,7 @@ func (r *Report) CapacityLoad() (unit string, open bool) {
 // LatencyBound returns the bound of the template's threshold of p99 in the unit of MetricUnit; 0 without one.
 func (r *Report) LatencyBound() float64 {
 	for _, t := range r.Spec.Template.Spec.Thresholds {
-		if bound, err := time.ParseDuration(t.Below); err == nil && t.Metric == v1alpha1.MetricLatencyP99 {
+		if bound, err := time.ParseDuration(t.Below); err == nil && t.Metric == v1alpha1.MetricLatencyP99 && t.Request == "" {
 			return InUnit("LatencyP99", float64(bound)/float64(time.Microsecond))
 		}
 	}

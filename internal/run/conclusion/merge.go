@@ -36,6 +36,7 @@ func (e *Evidence) Merge() (*result.Result, error) {
 		clients = append(clients, client)
 	}
 	merged.AddClients(clients)
+	merged.AddRequests(e.Plans[0].RequestNames())
 	if merged.Warmup != nil {
 		merged.Warmup.Steady = steadiness(e.Run)
 	}
@@ -115,10 +116,10 @@ func bounds(run *v1alpha1.BenchmarkRun) []validity.Bound {
 	var bounds []validity.Bound
 	for _, t := range run.Spec.Thresholds {
 		if t.Above != "" {
-			bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Above: t.Above})
+			bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Request: t.Request, Above: t.Above})
 		}
 		if t.Below != "" {
-			bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Below: t.Below})
+			bounds = append(bounds, validity.Bound{Metric: string(t.Metric), Request: t.Request, Below: t.Below})
 		}
 	}
 	return bounds

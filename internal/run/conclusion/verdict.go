@@ -129,7 +129,7 @@ func judge(d *state.Draft, r *result.Result) {
 			word = "missed"
 			status, reason = metav1.ConditionFalse, v1alpha1.ReasonThresholdsMissed
 		}
-		messages = append(messages, fmt.Sprintf("%s %s: %s (%s)", t.Metric, t.Bound, t.Actual, word))
+		messages = append(messages, fmt.Sprintf("%s %s: %s (%s)", t.Name(), t.Bound, t.Actual, word))
 	}
 	message := strings.Join(messages, "; ")
 	if r.Script != nil && r.Script.Abort != nil {
