@@ -164,6 +164,7 @@ type StagesLoad struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:items:XValidation:rule="self.metric in ['TargetCPU', 'FailedRequests', 'ErrorRate', 'LatencyP99', 'ThroughputGain']",fieldPath=".metric",message="stopAt must have TargetCPU, FailedRequests, ErrorRate, LatencyP99 or ThroughputGain"
+	// +kubebuilder:validation:items:XValidation:rule="!has(self.request)",fieldPath=".request",message="stopAt must not have request: the load ends by metrics of all requests"
 	// +kubebuilder:validation:items:XValidation:rule="has(self.below) == (self.metric == 'ThroughputGain')",fieldPath=".below",message="stopAt must have below with ThroughputGain, and with no other"
 	// +kubebuilder:validation:items:XValidation:rule="has(self.above) == (self.metric != 'ThroughputGain')",fieldPath=".above",message="stopAt must have above, but not with ThroughputGain"
 	// +kubebuilder:validation:items:XValidation:rule="!has(self.above) || self.metric == 'FailedRequests' || self.above.matches('[1-9]')",fieldPath=".above",message="above must be greater than zero, except for FailedRequests"

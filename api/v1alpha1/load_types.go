@@ -55,6 +55,7 @@ type Clients struct {
 // +kubebuilder:validation:XValidation:rule="self.?closed.requestCount.orValue(20000) >= self.?closed.connections.orValue(1) * self.client.?streams.orValue(1)",fieldPath=".closed.requestCount",message="requestCount must be at least connections times client.streams: each stream makes a request"
 // +kubebuilder:validation:XValidation:rule="self.?warmup.requestCount.orValue(20000) >= self.?closed.connections.orValue(1)",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.connections: each makes a request"
 // +kubebuilder:validation:XValidation:rule="self.?warmup.requestCount.orValue(20000) >= self.?closed.users.orValue(1)",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.users: each loads a page"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !has(r.name) || self.requests.exists_one(s, has(s.name) && s.name == r.name))",fieldPath=".requests",message="requests must not have the same name twice: their metrics are kept by it"
 // +kubebuilder:validation:XValidation:rule="!has(self.pages) || has(self.requests)",fieldPath=".pages",message="pages needs requests, the documents of the pages: lines of requestsFrom have no elements"
 // +kubebuilder:validation:XValidation:rule="has(self.pages) || !has(self.requests) || !self.requests.exists(r, has(r.elements))",fieldPath=".requests",message="requests must not have elements unless pages is set: set pages to {}"
 // +kubebuilder:validation:XValidation:rule="!has(self.pages) || !has(self.open)",fieldPath=".pages",message="pages and users belong together: an arrival rate has no users, so open must not be set with pages"
@@ -233,6 +234,13 @@ type Threshold struct {
 	// +required
 	Metric ThresholdMetric `json:"metric,omitempty"`
 
+	// request is the request of the load whose metric it is: the name of one of load.requests or, without one, its method and path,
+	// such as GET /cart; also of an element of a page. One whose path is longer needs a name. If not set, the metric is of all requests.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	Request string `json:"request,omitempty"`
+
 	// below is the bound that the metric must stay under: a duration such as 50ms, a percentage
 	// such as 1%, or a number, as the metric has it. If not set, there is no upper bound.
 	// +kubebuilder:validation:MinLength=1
@@ -250,6 +258,7 @@ type Threshold struct {
 
 // ThresholdMetric is a metric of a result.
 //
+// +kubebuilder:validation:MaxLength=32
 // +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;TargetCPU;FailedRequests;ThroughputGain
 type ThresholdMetric string
 

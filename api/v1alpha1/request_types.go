@@ -6,6 +6,14 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || (has(self.method) && !(self.method in ['GET', 'HEAD']))",fieldPath=".body",message="body must not be set with GET and HEAD: set method, such as POST, or omit it"
 // +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.bodyBytes) || !has(self.method) || self.method != 'HEAD'",fieldPath=".expect.bodyBytes",message="bodyBytes must not be set with HEAD, whose responses have no body: omit it"
 type Request struct {
+	// name is the name of the request's metrics in reports, thresholds and Benchmarks: letters, digits, '.', '_' and '-'. Defaults to
+	// method and path, such as GET /cart. Requests without a name that have both in common have their metrics together.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",message="name must have letters, digits, '.', '_' and '-' only, and begin and end with a letter or a digit"
+	// +optional
+	Name string `json:"name,omitempty"`
+
 	// method is the request's method. Defaults to GET.
 	// +optional
 	Method Method `json:"method,omitempty"`
@@ -72,6 +80,7 @@ type ElementPath string
 
 // Method is a method of HTTP.
 //
+// +kubebuilder:validation:MaxLength=8
 // +kubebuilder:validation:Enum=GET;HEAD;POST;PUT;PATCH;DELETE;OPTIONS
 type Method string
 

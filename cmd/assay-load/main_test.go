@@ -241,7 +241,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"walk"}, 4, `unknown command "walk"`},
 		{[]string{"run"}, 4, "specify one plan"},
 		{[]string{"run", "--nonsense"}, 4, "nonsense"},
-		{[]string{"run", "-o", "pdf", "x.yaml"}, 4, "use one of benchstat, csv[=levels|percentiles|series], hgrm"},
+		{[]string{"run", "-o", "pdf", "x.yaml"}, 4, "use one of benchstat, csv[=levels|percentiles|requests|series], hgrm"},
 		{[]string{"run", "-o", "csv", planFile(t, "{url: 'http://127.0.0.1:1', load: {closed: {connections: 1, requestCount: 1}}}")}, 4, "csv is for loads with stages"},
 		{[]string{"run", "none.yaml"}, 4, "none.yaml: "},
 		{[]string{"ab", "-h"}, 0, "Usage: assay-load ab"},

@@ -27,7 +27,8 @@ const (
 //
 //   - the series, by joining adjacent seconds, to no fewer than 600 points;
 //   - the histograms of clients, levels and steps, which summaries replace; the series is
-//     full again;
+//     full again, and joined to no fewer than 600 points;
+//   - the histograms of single requests, which summaries replace; the series is full again;
 //   - the series, to no fewer than 60 points;
 //   - the files of a script's handleSummary(), whose names and sizes are kept.
 //
@@ -50,6 +51,16 @@ func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept.Clients = summarize(r.Clients, func(c *result.Client) (*result.Latencies, *result.Summaries) { return &c.Latencies, &c.Summaries })
 	kept.Levels = summarize(r.Levels, func(l *result.Level) (*result.Latencies, *result.Summaries) { return &l.Latencies, &l.Summaries })
 	kept.Steps = summarize(r.Steps, func(s *result.Step) (*result.Latencies, *result.Summaries) { return &s.Latencies, &s.Summaries })
+	if len(r.ByRequest) > 0 {
+		encoded, err := encodeSeries(&kept, limit, minPointsWithHistograms)
+		if err != nil || encoded != nil {
+			return encoded, err
+		}
+		kept.ByRequest = slices.Clone(r.ByRequest)
+		for i := range kept.ByRequest {
+			kept.ByRequest[i].Summarize()
+		}
+	}
 	encoded, err := encodeSeries(&kept, limit, minPoints)
 	if err == nil && encoded == nil && r.Script != nil && r.Script.Summary != nil {
 		script := *r.Script

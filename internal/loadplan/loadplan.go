@@ -90,7 +90,7 @@ func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []sessi
 	for i := range spec.Load.Requests {
 		r := &spec.Load.Requests[i]
 		p := session.PlannedRequest{
-			Path: r.Path, Host: r.Host, Weight: int(ptr.Deref(r.Weight, 1)), Length: length(r, lengths),
+			Name: r.Name, Path: r.Path, Host: r.Host, Weight: int(ptr.Deref(r.Weight, 1)), Length: length(r, lengths),
 			Follow: r.Redirects == v1alpha1.RedirectsFollow,
 		}
 		if r.Method != "" && r.Method != v1alpha1.MethodGet {

@@ -109,7 +109,7 @@ func TestReportDirectory(t *testing.T) {
 	for _, arguments := range [][]string{{"report", "tomcat"}, {"report", "tomcat", "-o", "csv=series"}, {"report", "benchmark/connectors", "-o", "script"}} {
 		start(t, server, append(arguments, "--directory", directory)...).wantEnd(t, exit.Unknown, "--directory needs the report of a run with -o script")
 	}
-	start(t, server, "report", "tomcat", "-o", "csv=foo").wantEnd(t, exit.Unknown, `unknown part "foo" of output format csv: use one of levels, percentiles, series`)
+	start(t, server, "report", "tomcat", "-o", "csv=foo").wantEnd(t, exit.Unknown, `unknown part "foo" of output format csv: use one of levels, percentiles, requests, series`)
 }
 
 // TestReportScriptFiles checks that the files of handleSummary() are written below the directory alone.

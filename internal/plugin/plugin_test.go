@@ -298,7 +298,7 @@ func TestReport(t *testing.T) {
 	start(t, server, "report", "tomcat", "-o", "json").wantEnd(t, exit.Success, `"serverSoftware": "Apache-Coyote/1.1"`)
 	start(t, server, "report", "tomcat", "-o", "html").wantEnd(t, exit.Success, "<!DOCTYPE html>", "default/tomcat")
 	start(t, server, "report", "tomcat", "-o", "svg=levels").wantEnd(t, exit.Failed, `has nothing for the picture "levels"`)
-	start(t, server, "report", "tomcat", "-o", "yaml").wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|series], hgrm`)
+	start(t, server, "report", "tomcat", "-o", "yaml").wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|requests|series], hgrm`)
 	start(t, server, "report", "other").wantEnd(t, exit.Unknown, `BenchmarkRun "other" not found`)
 	foreign := stored(t, "uid-2")
 	server.SetConfigMap(foreign)

@@ -46,11 +46,11 @@ func written(t *testing.T, format string, r *result.Result) string {
 func TestFormatsGolden(t *testing.T) {
 	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "open": opened(), "stages": staged(), "pages": paged(), "seconds": secondly()} {
 		for _, format := range map[string][]string{
-			"tomcat":  {"benchstat", "csv=percentiles", "hgrm", "junit", "markdown"},
+			"tomcat":  {"benchstat", "csv=percentiles", "csv=requests", "hgrm", "junit", "markdown"},
 			"failing": {"benchstat", "junit", "markdown", "hgrm=tls"},
 			"open":    {"hgrm", "hgrm=delay", "markdown"},
 			"stages":  {"markdown", "csv=percentiles"},
-			"pages":   {"markdown"},
+			"pages":   {"markdown", "csv=requests"},
 			"seconds": {"csv=series", "json"},
 		}[name] {
 			t.Run(name+"."+format, func(t *testing.T) {
@@ -93,9 +93,9 @@ func TestEveryFormatIsDeterministic(t *testing.T) {
 func TestCheckFormat(t *testing.T) {
 	for format, want := range map[string]string{
 		"csv": "", "csv=series": "", "hgrm=tls": "", "requests": "",
-		"csv=foo":  `unknown part "foo" of output format csv: use one of levels, percentiles, series`,
+		"csv=foo":  `unknown part "foo" of output format csv: use one of levels, percentiles, requests, series`,
 		"json=all": `output format json has no parts: use json instead of "json=all"`,
-		"yaml":     `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|series], hgrm[=connect|`,
+		"yaml":     `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|requests|series], hgrm[=connect|`,
 		"":         `unknown output format ""`,
 	} {
 		err := doc.CheckFormat(format, report.Names())

@@ -12,7 +12,7 @@ import (
 var (
 	reports = withPhases(doc.Formats[*result.Result]{
 		"benchstat": writeBenchstat,
-		"csv":       writeLevelsCSV, "csv=levels": writeLevelsCSV, "csv=percentiles": writePercentilesCSV, "csv=series": writeSeriesCSV,
+		"csv":       writeLevelsCSV, "csv=levels": writeLevelsCSV, "csv=percentiles": writePercentilesCSV, "csv=requests": writeRequestsCSV, "csv=series": writeSeriesCSV,
 		"hgrm": writePercentileDistribution(result.Total), "json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown,
 		"requests": writeSampledRequests, "text": writeText,
 	}, "hgrm", writePercentileDistribution)

@@ -95,6 +95,8 @@ func TestAcceptedFindingsAreShownButDoNotWarn(t *testing.T) {
 func TestJSONKeepsTheWholeResult(t *testing.T) {
 	want, levels := forwarding(), staged()
 	want.Levels, want.Steps, want.BreakingPoints, want.Stop = levels.Levels, levels.Steps, levels.BreakingPoints, levels.Stop
+	want.Statuses, want.ByRequest = paged().Statuses, paged().ByRequest
+	want.ByRequest[0].Summarize()
 	want.Environment.ServerSoftware = "a\u009b31mb\u202e\u00e9"
 	var document bytes.Buffer
 	if err := report.Write(&document, "json", want); err != nil {
@@ -123,7 +125,7 @@ func TestNothingObeyedByTerminals(t *testing.T) {
 	r, other, levels := failing(), forwarding(), staged()
 	r.Levels, r.Steps, r.BreakingPoints, r.Stop = levels.Levels, levels.Steps, levels.BreakingPoints, levels.Stop
 	r.Thresholds, r.Backends, r.Environment.Backends = other.Thresholds, other.Backends, other.Environment.Backends
-	r.Series = secondly().Series
+	r.Series, r.Statuses, r.ByRequest = secondly().Series, paged().Statuses, paged().ByRequest
 	poison(reflect.ValueOf(r).Elem())
 	for _, format := range report.Names() {
 		t.Run(format, func(t *testing.T) {

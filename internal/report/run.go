@@ -25,7 +25,7 @@ var ABDifferences = doc.Paragraph{
 // environment. Pages have the same with plots. Without a cluster nothing is known of the target.
 func Document(r *result.Result) *doc.Document {
 	d := heading(r)
-	d.Add(thresholds(r), metricsLine(r), failures(r), summary(r), overTime(r), pages(r), levels(r), breakingPoints(r))
+	d.Add(thresholds(r), metricsLine(r), failures(r), summary(r), overTime(r), byRequest(r), pages(r), levels(r), breakingPoints(r))
 	d.Add(script(r), arrivals(r), doc.Section{ID: "ab", Blocks: []doc.Block{ABDifferences}})
 	d.Add(ab(r)...)
 	d.Add(siege(r))
@@ -76,6 +76,9 @@ func writeMarkdown(w io.Writer, r *result.Result) error {
 			decimals(a.TargetRatePerSecond(), 2), decimals(a.AchievedPerSecond(r.Merged.Dropped), 2), r.Merged.Dropped)})
 	}
 	d.Add(thresholds(r), failures(r), s)
+	if requests := byRequest(r); len(r.ByRequest) > 0 || len(r.Statuses) > 1 {
+		d.Add(requests)
+	}
 	if len(r.Levels) > 0 {
 		d.Add(doc.Section{Title: "Levels", Blocks: []doc.Block{levelsTable(r)}})
 	}

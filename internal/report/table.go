@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
@@ -41,6 +43,10 @@ type Row struct {
 	// those of all merged; nil without a result.
 	Clients []Metrics `json:"clients,omitempty"`
 	Merged  *Metrics  `json:"merged,omitempty"`
+	// Statuses counts the responses to all clients by status. ByRequest are the metrics of each request of a load with several, without
+	// their histograms.
+	Statuses  result.Statuses         `json:"statuses,omitempty"`
+	ByRequest []result.RequestMetrics `json:"byRequest,omitempty"`
 	// Containers are those of the target's pod whose usage is known, the server that
 	// clients talk to first.
 	Containers []RowContainer `json:"containers,omitempty"`
@@ -95,7 +101,10 @@ func NewRow(connector string, r *result.Result) Row {
 		Namespace: r.Run.Namespace, Name: r.Run.Name, Connector: connector,
 		Requests: requestsOf(r), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
 		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, UserConnections: r.Run.UserConnections, TargetRatePerSecond: r.Run.TargetRatePerSecond, Tool: r.Run.Tool,
-		Findings: r.Findings,
+		Findings: r.Findings, Statuses: r.Statuses, ByRequest: slices.Clone(r.ByRequest),
+	}
+	for i := range row.ByRequest {
+		row.ByRequest[i].Summarize()
 	}
 	if t := r.Environment.TLS; t != nil {
 		row.TLS = &RowTLS{Protocol: t.Protocol, Cipher: t.Cipher}

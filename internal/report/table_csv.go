@@ -30,6 +30,7 @@ func csvColumns() []doc.Field[Row] {
 		doc.Number("requests", ofMerged(func(f *Metrics) string { return strconv.FormatInt(f.Requests, 10) })),
 		doc.Number("failed", ofMerged(failedField)),
 		doc.Number("failed_kinds", ofMerged(failedKindsField)),
+		doc.Number("statuses", ofResult(func(row *Row) string { return statusesText(row.Statuses) })),
 	)
 	for _, f := range metrics {
 		columns = append(columns, doc.Number(f.name, ofMerged(f.of)))

@@ -95,8 +95,19 @@ func (m *RequestMetrics) Total() Summary {
 	return Summary{}
 }
 
+// Summarize replaces the histogram by its summary.
+func (m *RequestMetrics) Summarize() {
+	if m.Latency != nil {
+		summary := m.Latency.Summarize(0)
+		m.Latency, m.Summary = nil, &summary
+	}
+}
+
 // ErrorPercent returns the failed requests divided by all, in percent; 0 if there are none.
 func (m *RequestMetrics) ErrorPercent() float64 { return ratio(m.Errors.Total(), m.Requests, 100) }
+
+// maxRequestTime bounds the sum of a request's durations in microseconds, so that those of all requests don't overflow.
+const maxRequestTime = 1 << 53
 
 // CheckRequests returns an error for metrics of requests that aren't the parts of those of all. Those of no request are.
 func CheckRequests(requests []RequestMetrics, all *Measure) error {
@@ -107,6 +118,7 @@ func CheckRequests(requests []RequestMetrics, all *Measure) error {
 		return fmt.Errorf("metrics of %d requests", len(requests))
 	}
 	var sum Counts
+	var times int64
 	for i := range requests {
 		m := &requests[i]
 		counts := Counts{Requests: m.Requests, Errors: m.Errors, BytesSent: m.BytesSent, BytesReceived: m.BytesReceived, BodyBytes: m.BodyBytes}
@@ -117,6 +129,10 @@ func CheckRequests(requests []RequestMetrics, all *Measure) error {
 		timed := int64(0)
 		if m.Latency != nil {
 			timed = m.Latency.Count()
+			if n := m.Latency.Sum(); n > maxRequestTime || n < -maxRequestTime {
+				return fmt.Errorf("request %d: durations with the sum %d", i, n)
+			}
+			times += m.Latency.Sum()
 		}
 		if timed != counts.Succeeded() || m.Summary != nil {
 			return fmt.Errorf("request %d: %d requests succeeded, %d were timed", i, counts.Succeeded(), timed)
@@ -124,7 +140,7 @@ func CheckRequests(requests []RequestMetrics, all *Measure) error {
 		sum.Add(counts)
 	}
 	if c := &all.Counts; sum.Requests != c.Requests || sum.Errors != c.Errors ||
-		sum.BytesSent != c.BytesSent || sum.BytesReceived != c.BytesReceived || sum.BodyBytes != c.BodyBytes {
+		times != all.Latencies.Get(Total).Sum() || sum.BytesSent != c.BytesSent || sum.BytesReceived != c.BytesReceived || sum.BodyBytes != c.BodyBytes {
 		return fmt.Errorf("the metrics of %d requests aren't parts of those of all", len(requests))
 	}
 	return nil

@@ -296,9 +296,9 @@ type ThresholdOutcome struct {
 	Metric string `json:"metric"`
 	// Request is the name of the request that the metric is of; empty for all.
 	Request string `json:"request,omitempty"`
-	Bound  string `json:"bound"`
-	Actual string `json:"actual"`
-	Met    bool   `json:"met"`
+	Bound   string `json:"bound"`
+	Actual  string `json:"actual"`
+	Met     bool   `json:"met"`
 	// Limit and Measured are bound and value as numbers of a unit: "us", "ms", "s", "%", or none for a rate. Measured is
 	// nil if there is no value. With Above, the value must exceed the limit, else stay below.
 	Limit    float64  `json:"limit"`

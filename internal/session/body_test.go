@@ -59,7 +59,9 @@ func populate(v reflect.Value, next *int64) {
 		v.Set(reflect.MakeMap(v.Type()))
 		element := reflect.New(v.Type().Elem()).Elem()
 		populate(element, next)
-		v.SetMapIndex(reflect.ValueOf(fmt.Sprint("key ", *next)), element)
+		key := reflect.New(v.Type().Key()).Elem()
+		populate(key, next)
+		v.SetMapIndex(key, element)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(math.MinInt64 + *next)
 	case reflect.Uint64, reflect.Uint8:

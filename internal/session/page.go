@@ -68,6 +68,12 @@ func (p *Plan) checkPages() error {
 	return nil
 }
 
+// DisplayName returns the name under which the request's metrics are kept: its own, or its method and path.
+func (r *PlannedRequest) DisplayName() string {
+	described := r.describe()
+	return described.DisplayName()
+}
+
 func (r *PlannedRequest) describe() result.Request {
 	return result.Request{Name: r.Name, Method: r.Method, Path: r.Path, Weight: int64(r.Weight), Length: r.Length}
 }

@@ -225,9 +225,9 @@ func (p *Plan) RequestNames() []string {
 	var names []string
 	seen := map[string]bool{}
 	add := func(r *PlannedRequest) {
-		if described := r.describe(); !seen[described.DisplayName()] {
-			seen[described.DisplayName()] = true
-			names = append(names, described.DisplayName())
+		if name := r.DisplayName(); !seen[name] {
+			seen[name] = true
+			names = append(names, name)
 		}
 	}
 	for i := range p.Requests {

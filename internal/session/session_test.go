@@ -131,6 +131,8 @@ func TestTotalsThatCannotBe(t *testing.T) {
 	valid := func() *result.Totals {
 		m := &result.Totals{Measure: result.Measure{Counts: result.Counts{Requests: 1}}}
 		m.Latencies.Of(result.Total).Record(5)
+		m.Statuses = result.Statuses{200: 1}
+		m.ByRequest = []result.RequestMetrics{{Requests: 1, Latency: m.Latencies[result.Total]}, {}}
 		m.Arrivals, m.Warmup, m.NodeUsage = &result.Arrivals{}, &result.Counts{}, &result.NodeUsage{}
 		return m
 	}
@@ -139,20 +141,36 @@ func TestTotalsThatCannotBe(t *testing.T) {
 	}
 	later := result.LevelTotals{Measure: result.Measure{Counts: result.Counts{Requests: 1}}}
 	for text, change := range map[string]func(*result.Totals){
-		"connections must be":             func(m *result.Totals) { m.Connections = -1 },
-		"errors must be":                  func(m *result.Totals) { m.Errors[0] = -1 },
-		"2 errors of 1":                   func(m *result.Totals) { m.Errors[0] = 2 },
-		"0 requests succeeded, 1 were":    func(m *result.Totals) { m.Requests = 0 },
-		"1 requests succeeded, 0 were":    func(m *result.Totals) { m.Latencies[result.Total] = nil },
-		"0 pages succeeded, 1 were timed": func(m *result.Totals) { m.Latencies.Of(result.Page).Record(1) },
-		"client usage: userCPU":           func(m *result.Totals) { m.Usage.UserCPU = -1 },
-		"stealMicroseconds must be":       func(m *result.Totals) { m.NodeUsage.Steal = -5 },
-		"arrivals: due must be":           func(m *result.Totals) { m.Arrivals.Due = -1 },
-		"arrivals: 0 due, 3 dropped":      func(m *result.Totals) { m.Dropped = 3 },
-		"counts: bytesSent must be":       func(m *result.Totals) { m.Warmup.BytesSent = -1 },
-		"21 levels":                       func(m *result.Totals) { m.Levels = make([]result.LevelTotals, MaxLevels+1) },
-		"1 requests succeeded, 0":         func(m *result.Totals) { m.Steps = []result.LevelTotals{later} },
-		"times next to those of a tool":   func(m *result.Totals) { m.Tool = &result.Tool{} },
+		"connections must be":              func(m *result.Totals) { m.Connections = -1 },
+		"errors must be":                   func(m *result.Totals) { m.Errors[0] = -1 },
+		"2 errors of 1":                    func(m *result.Totals) { m.Errors[0] = 2 },
+		"0 requests succeeded, 1 were":     func(m *result.Totals) { m.Requests = 0 },
+		"1 requests succeeded, 0 were":     func(m *result.Totals) { m.Latencies[result.Total] = nil },
+		"0 pages succeeded, 1 were timed":  func(m *result.Totals) { m.Latencies.Of(result.Page).Record(1) },
+		"client usage: userCPU":            func(m *result.Totals) { m.Usage.UserCPU = -1 },
+		"stealMicroseconds must be":        func(m *result.Totals) { m.NodeUsage.Steal = -5 },
+		"arrivals: due must be":            func(m *result.Totals) { m.Arrivals.Due = -1 },
+		"arrivals: 0 due, 3 dropped":       func(m *result.Totals) { m.Dropped = 3 },
+		"counts: bytesSent must be":        func(m *result.Totals) { m.Warmup.BytesSent = -1 },
+		"1 responses with the status 99":   func(m *result.Totals) { m.Statuses = result.Statuses{99: 1} },
+		"1 responses with the status 1000": func(m *result.Totals) { m.Statuses = result.Statuses{1000: 1} },
+		"2 responses with the status 200":  func(m *result.Totals) { m.Statuses[200] = 2 },
+		"-1 responses with the status 201": func(m *result.Totals) { m.Statuses[201] = -1 },
+		"2 responses to 1 requests":        func(m *result.Totals) { m.Statuses[201] = 1 },
+		"1 of 0 outside of 200 to 299":     func(m *result.Totals) { m.Statuses = result.Statuses{404: 1} },
+		"metrics of 130 requests":          func(m *result.Totals) { m.ByRequest = make([]result.RequestMetrics, 130) },
+		"metrics of 2 requests aren't":     func(m *result.Totals) { m.BytesReceived = 7 },
+		"request 1: bodyBytes must be":     func(m *result.Totals) { m.ByRequest[1].BodyBytes = -1 },
+		"request 1: errors must be":        func(m *result.Totals) { m.ByRequest[1].Errors[0] = -1 },
+		"request 1: 1 requests succeeded":  func(m *result.Totals) { m.ByRequest[1].Requests = 1 },
+		"request 0: 1 requests succeeded":  func(m *result.Totals) { m.ByRequest[0].Summarize() },
+		"parts of those of all": func(m *result.Totals) {
+			m.ByRequest[0].Latency = result.NewHistogram()
+			m.ByRequest[0].Latency.Record(6)
+		},
+		"21 levels":                     func(m *result.Totals) { m.Levels = make([]result.LevelTotals, MaxLevels+1) },
+		"1 requests succeeded, 0":       func(m *result.Totals) { m.Steps = []result.LevelTotals{later} },
+		"times next to those of a tool": func(m *result.Totals) { m.Tool = &result.Tool{} },
 		"percentiles": func(m *result.Totals) {
 			m.Latencies, m.Tool = result.Latencies{}, &result.Tool{Percentiles: make([]int64, 1000)}
 		},

@@ -19,8 +19,8 @@ import (
 type Bound struct {
 	Metric  string
 	Request string
-	Below  string
-	Above  string
+	Below   string
+	Above   string
 }
 
 // Thresholds compares the result with the bounds, in their order. A value that equals its bound

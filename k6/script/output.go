@@ -203,8 +203,9 @@ func (c *collector) totals() *result.Totals {
 	for _, check := range c.metrics.order {
 		script.Checks = append(script.Checks, *check)
 	}
+	statuses, _ := l.recorder.Parts()
 	return &result.Totals{
-		Measure: *l.recorder.Total(), Causes: l.recorder.Causes(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node, Script: script,
+		Measure: *l.recorder.Total(), Statuses: statuses, Causes: l.recorder.Causes(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node, Script: script,
 	}
 }
 

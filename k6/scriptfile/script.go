@@ -137,6 +137,7 @@ func (s *Script) result(joined *scriptSession) *result.Result {
 	r.Run.MeasurementTime = time.UnixMicro(joined.totals.StartedAt).UTC()
 	host, _ := os.Hostname() // empty if it is unknown
 	r.AddClients([]result.Client{{Node: host, Totals: *joined.totals}})
+	r.AddRequests(nil)
 	r.AddScript()
 	r.SetAbort(joined.abort)
 	r.SetSummary(joined.summary)

@@ -59,6 +59,8 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"findings that are expected", base, `spec: {acceptedFindings: [NoWarmup, TargetCPUShared]}`},
 		{"latency in seconds", base, `spec: {thresholds: [{metric: LatencyMax, below: 1.5s}]}`},
 		{"latency in microseconds", base, `spec: {thresholds: [{metric: LatencyP50, below: 900us}]}`},
+		{"thresholds of requests", base, named(`[{metric: LatencyP99, below: 50ms}, {metric: LatencyP99, request: cart, below: 50ms}, {metric: LatencyP99, request: GET /a, below: 5ms}, {metric: ErrorRate, request: cart, below: 1%}]`)},
+		{"threshold of an element", base, `spec: {load: {requests: [{path: /, elements: [/a.css]}], pages: {}, closed: {connections: null, users: 25, requestCount: 25}, warmup: {requestCount: 25}}, thresholds: [{metric: LatencyP99, request: GET /a.css, below: 50ms}]}`},
 		{"every request may fail", base, `spec: {thresholds: [{metric: ErrorRate, above: 0%}]}`},
 		{"latencies between two bounds", base, `spec: {thresholds: [{metric: LatencyP99, below: 0.05s, above: 900us}]}`},
 		{"rates between two bounds", base, `spec: {thresholds: [{metric: RequestsPerSecond, below: "1000.5", above: "1000"}, {metric: ErrorRate, below: 2%, above: 1%}]}`},

@@ -33,7 +33,22 @@ func withForm(fields string) string {
 	return `spec: {load: {authentication: {scheme: Form, secretName: a, form: {` + fields + `}}, client: {cookies: Enabled}}}`
 }
 
+// named is a patch with thresholds of a load of two requests, the first of which has the name cart.
+func named(thresholds string) string {
+	return `spec: {load: {requests: [{name: cart, path: /cart, method: POST}, {path: /a}]}, target: {readiness: {path: /a}}, thresholds: ` + thresholds + `}`
+}
+
 var requestRefusals = []refusal{
+	{name: "a name twice", patch: `spec: {load: {requests: [{path: /a, name: a}, {path: /b}, {path: /c, name: a}]}}`,
+		want: []string{"spec.load.requests", "must not have the same name twice"}},
+	{name: "a path as a name", patch: withRequest(`name: /a`),
+		want: []string{"spec.load.requests[0].name", "letters, digits"}},
+	{name: "a name with a space", patch: withRequest(`name: "add to cart"`),
+		want: []string{"spec.load.requests[0].name", "letters, digits"}},
+	{name: "a long name", patch: withRequest(`name: ` + strings.Repeat("a", 64)),
+		want: []string{"spec.load.requests[0].name", "63"}},
+	{name: "a stop by a request", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: [{metric: ErrorRate, request: GET /, above: 1%}]}}}`,
+		want: []string{"spec.load.stages.stopAt[0].request", "must not have request"}},
 	{name: "unknown method", patch: withRequest(`method: TRACE`),
 		want: []string{"spec.load.requests[0].method", `"GET"`, `"OPTIONS"`}},
 	{name: "method in small letters", patch: withRequest(`method: get`),

@@ -278,6 +278,7 @@ func (c *Client) endStage(ctx context.Context) {
 	}
 	c.current, c.measured = nil, true
 	c.totals.Measure, c.totals.Causes, c.totals.Arrivals = *measure, ended.recorder.Causes(), ended.Arrivals()
+	c.totals.Statuses, c.totals.ByRequest = ended.recorder.Parts()
 	c.totals.Levels, c.totals.Steps = ended.sampler.LevelTotals()
 	c.totals.Usage, c.totals.NodeUsage = ended.sampler.Usage(), ended.sampler.NodeUsage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)

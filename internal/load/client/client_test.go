@@ -117,6 +117,8 @@ func TestWarmupIsNotInTheResult(t *testing.T) {
 	server := testserver.New(t, ok)
 	p := plan(300)
 	p.Warmup = &session.Amount{Requests: 100}
+	p.Sequential = true
+	p.Requests = append(p.Requests, session.PlannedRequest{Name: "second", Path: "/", Weight: 2, Length: 64})
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
 	if err := runClient(t.Context(), t, s); err != nil {
 		t.Fatal(err)
@@ -127,6 +129,10 @@ func TestWarmupIsNotInTheResult(t *testing.T) {
 	}
 	if got := totals[0]; got.Requests != 300 || got.Connections != 5 || got.Warmup == nil || got.Warmup.Requests != 100 {
 		t.Errorf("totals %+v", got)
+	}
+	if got := totals[0]; got.Statuses[200] != 300 || len(got.Statuses) != 1 || len(got.ByRequest) != 2 ||
+		got.ByRequest[0].Requests+got.ByRequest[1].Requests != 300 || got.ByRequest[0].Requests == 0 {
+		t.Errorf("statuses %v, requests %+v", got.Statuses, got.ByRequest)
 	}
 	byStage := map[sessionpb.Stage]int64{}
 	for _, second := range of[fakesession.Second](s) {

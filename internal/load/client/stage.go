@@ -29,6 +29,7 @@ type stage struct {
 
 func newStage(kind sessionpb.Stage, load *driver.Load, amount session.Amount, workers int) *stage {
 	r := recorder.New(workers)
+	r.KeepRequests(load.NamedRequests())
 	if load.Looped() {
 		r.TimedByLoops()
 	}

@@ -3,6 +3,8 @@ package driver
 import (
 	"crypto/tls"
 	"encoding/json"
+	"errors"
+	"maps"
 	"os"
 	"runtime"
 	"strings"
@@ -51,6 +53,8 @@ type stageResult struct {
 	made     map[int]int // requests by connection or stream
 	elapsed  time.Duration
 	arrivals *result.Arrivals // of open load
+	statuses result.Statuses
+	requests map[string]result.RequestMetrics // by name
 }
 
 // runMode says whether loops run the connections in tests, or goroutines. If it
@@ -87,7 +91,7 @@ func newLoad(t *testing.T, plan *session.Plan, address string, access Access) *L
 }
 
 // drive runs a plan's measurement against a server and checks what must hold for
-// every stage: the sum of its seconds equals its total, and it leaves no
+// every stage: the sum of its seconds equals its total, as does that of its requests, and it leaves no
 // goroutine and no connection behind.
 func drive(t *testing.T, plan session.Plan, address string) stageResult {
 	t.Helper()
@@ -115,6 +119,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) s
 	before, files := runtime.NumGoroutine(), descriptors(t)
 	load := newLoad(t, &plan, address, access)
 	r := &tapRecorder{Recorder: recorder.New(2)}
+	r.KeepRequests(load.NamedRequests())
 	stage := load.NewStage(plan.Measurement, r)
 	const users = 2
 	var group sync.WaitGroup
@@ -137,13 +142,46 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) s
 	sameMeasure(t, &seconds, r.Total())
 	causes := r.Causes()
 	checkCauses(t, r.Total().Errors, causes)
+	statuses, requests := r.Parts()
+	sameParts(t, statuses, requests, r)
+	byName := map[string]result.RequestMetrics{}
+	for i, name := range plan.RequestNames()[:len(requests)] {
+		byName[name] = requests[i]
+	}
 	if first, last, ok := stage.Span(); r.Total().Requests > 0 && (!ok || first.Before(start) || last.Before(first)) {
 		t.Errorf("the stage spans %v to %v, it began %v", first, last, start)
 	}
 	// The goroutine of the stage's context ends a little after Stop.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
 	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
-	return stageResult{Measure: r.Total(), causes: causes, outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals()}
+	return stageResult{Measure: r.Total(), causes: causes, outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals(), statuses: statuses, requests: byName}
+}
+
+// sameParts checks that statuses and metrics of single requests add up to those of all, and to the outcomes.
+func sameParts(t *testing.T, statuses result.Statuses, requests []result.RequestMetrics, r *tapRecorder) {
+	t.Helper()
+	total := r.Total()
+	if err := errors.Join(statuses.Check(&total.Counts), result.CheckRequests(requests, total)); err != nil {
+		t.Error(err)
+	}
+	want := result.Statuses{}
+	made := make([]int64, len(requests))
+	for i := range r.outcomes {
+		if o := &r.outcomes[i]; o.Status != 0 {
+			want[o.Status]++
+		}
+		if len(requests) > 0 {
+			made[r.outcomes[i].Request]++
+		}
+	}
+	if !maps.Equal(statuses, want) {
+		t.Errorf("statuses %v, want %v", statuses, want)
+	}
+	for i := range requests {
+		if requests[i].Requests != made[i] {
+			t.Errorf("request %d: %d requests, want %d", i, requests[i].Requests, made[i])
+		}
+	}
 }
 
 // descriptors returns the number of the process's open files.

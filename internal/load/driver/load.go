@@ -125,6 +125,9 @@ func (l *Load) writesOnce() bool {
 	return !l.plan.KeepAlive && l.plan.Streams == 0 && l.tlsConfigs == nil && !l.requests.LongBodies()
 }
 
+// NamedRequests returns the number of names of the plan's requests.
+func (l *Load) NamedRequests() int { return l.requests.Named }
+
 // Address returns the resolved address of the target.
 func (l *Load) Address() string { return l.address.String() }
 

@@ -30,6 +30,7 @@ type shard struct {
 	taken    int64
 	measures [3]result.Measure
 	causes   result.Causes
+	parts    parts
 	_        [64]byte // prevents false sharing with the next shard
 }
 
@@ -51,6 +52,7 @@ func (r *Recorder) Record(connection int, o *Outcome) {
 	if o.Error != NoError {
 		o.addCause(&s.causes)
 	}
+	s.parts.add(o)
 	s.mu.Unlock()
 }
 

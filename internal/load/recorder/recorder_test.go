@@ -2,6 +2,8 @@ package recorder
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -128,8 +130,10 @@ func TestAnOutcomeBelongsToTheSecondItEndedIn(t *testing.T) {
 // TestNothingIsLost checks that the seconds taken while many connections record add up
 // to what they recorded.
 func TestNothingIsLost(t *testing.T) {
-	const connections, each = 8, 20_000
+	const connections, each, requests = 8, 20_000, 4
 	r := New(3)
+	r.KeepRequests(requests)
+	separate := make([][requests]result.Measure, connections)
 	pooled := make([]result.Measure, connections)
 	var group sync.WaitGroup
 	for c := range connections {
@@ -138,7 +142,11 @@ func TestNothingIsLost(t *testing.T) {
 			for i := range each {
 				o := outcome(time.Duration(i)*500*time.Microsecond, time.Duration(random.Int64N(int64(2*time.Second))))
 				o.Opened, o.Connect = i%10 == 0, o.Total/3
+				if o.Request = i % requests; i%100 == 99 {
+					o.Status, o.Error = 100+i%900, result.ErrorStatus
+				}
 				r.Record(c, o)
+				o.addTo(&separate[c][o.Request])
 				o.addTo(&pooled[c])
 			}
 		})
@@ -174,15 +182,63 @@ func TestNothingIsLost(t *testing.T) {
 	if got := text(t, r.Total()); got != text(t, &want) {
 		t.Errorf("the total is\n%s, want\n%s", got, text(t, &want))
 	}
+	statuses, parts := r.Parts()
+	if err := errors.Join(statuses.Check(&want.Counts), result.CheckRequests(parts, &want)); err != nil {
+		t.Error(err)
+	}
+	if len(parts) != requests || len(statuses) != 10 || statuses[200] != want.Succeeded() || statuses[999] == 0 {
+		t.Errorf("%d requests, statuses %v", len(parts), statuses)
+	}
+	for i := range parts {
+		want, got := result.Measure{}, result.Measure{Counts: result.Counts{
+			Requests: parts[i].Requests, Errors: parts[i].Errors, BytesSent: parts[i].BytesSent, BytesReceived: parts[i].BytesReceived, BodyBytes: parts[i].BodyBytes,
+		}}
+		got.Latencies[result.Total] = parts[i].Latency
+		for c := range separate {
+			want.Merge(&separate[c][i])
+		}
+		want.Counts = result.Counts{Requests: want.Requests, Errors: want.Errors, BytesSent: want.BytesSent, BytesReceived: want.BytesReceived, BodyBytes: want.BodyBytes}
+		want.Latencies = result.Latencies{result.Total: want.Latencies[result.Total]}
+		if text(t, &got) != text(t, &want) {
+			t.Errorf("request %d has\n%s, want\n%s", i, text(t, &got), text(t, &want))
+		}
+	}
+}
+
+// TestOneRequestIsNotKeptApart: its metrics are those of all.
+func TestOneRequestIsNotKeptApart(t *testing.T) {
+	r := New(2)
+	r.KeepRequests(1)
+	r.Record(0, outcome(0, time.Millisecond))
+	if statuses, requests := r.Parts(); requests != nil || statuses[200] != 1 || len(statuses) != 1 {
+		t.Errorf("statuses %v, requests %v", statuses, requests)
+	}
+}
+
+// BenchmarkRecord has the cost of recording an outcome, of a load of one request and of many.
+func BenchmarkRecord(b *testing.B) {
+	for _, requests := range []int{1, 8, 128} {
+		b.Run(fmt.Sprint(requests), func(b *testing.B) {
+			r := New(1)
+			r.KeepRequests(requests)
+			o := outcome(0, time.Millisecond)
+			b.ReportAllocs()
+			for i := range b.N {
+				o.Request, o.Total = i%requests, time.Duration(i%4096)*time.Microsecond
+				r.Record(0, o)
+			}
+		})
+	}
 }
 
 func TestMemoryIsConstant(t *testing.T) {
 	r := New(2)
+	r.KeepRequests(2)
 	second := time.Duration(0)
 	pass := func() {
 		for c := range 4 {
 			o := outcome(second, 5*time.Millisecond)
-			o.Opened = true
+			o.Opened, o.Request = true, c/2
 			r.Record(c, o)
 		}
 		r.take()

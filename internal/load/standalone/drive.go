@@ -112,6 +112,7 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 	r.Run.MeasurementTime = time.UnixMicro(totals.StartedAt).UTC()
 	host, _ := os.Hostname() // empty if it is unknown
 	r.AddClients([]result.Client{{Node: host, Totals: *totals}})
+	r.AddRequests(j.Plan.RequestNames())
 	if r.Warmup != nil {
 		r.Warmup.Steady = s.steady
 	}

@@ -41,6 +41,7 @@ Output formats of a run:
   csv[=levels]       the levels of a load with stages, for a spreadsheet
   csv=series         each second
   csv=percentiles    percentiles of each phase, of all clients and of each
+  csv=requests       each request of a load of several
   hgrm[=PHASE]       HdrHistogram's percentile distribution of total times or a phase
   junit              a test case for each finding and threshold, for pipelines
   requests           a list of requests like that of "ab -g", sampled from the histograms

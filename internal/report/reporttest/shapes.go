@@ -110,7 +110,7 @@ func Forwarding() *result.Result {
 func Paged() *result.Result {
 	r := Staged()
 	r.Run.UserConnections, r.Run.Sequential = 6, true
-	r.Run.Requests = []result.Request{{Path: "/a.html", Weight: 3, Length: 1024, Elements: 4}, {Method: "POST", Path: "/order", Weight: 1, Length: -1, Elements: 4}}
+	r.Run.Requests = []result.Request{{Path: "/a.html", Weight: 3, Length: 1024, Elements: 4}, {Name: "checkout", Method: "POST", Path: "/order", Weight: 1, Length: -1, Elements: 4}}
 	page := func(m *result.Measure, failed int64) {
 		m.Pages = m.Requests / 5
 		m.FailedPages = m.Pages * failed / 10
@@ -128,8 +128,33 @@ func Paged() *result.Result {
 	for i := range r.Clients {
 		page(&r.Clients[i].Measure, 1)
 	}
+	names := []string{"GET /a.html", "checkout", "GET /style.css"}
+	for i := range r.Clients {
+		split(&r.Clients[i], len(names))
+	}
 	levels, steps := r.Levels, r.Steps
 	r.AddClients(r.Clients)
+	r.AddRequests(names)
 	r.Levels, r.Steps = levels, steps
 	return r
+}
+
+// split distributes a client's requests over a number of them: the failed ones are of the second, the others of all in turn.
+func split(c *result.Client, number int) {
+	c.Statuses = result.Statuses{200: c.Succeeded() - 50, 302: 50}
+	c.ByRequest = make([]result.RequestMetrics, number)
+	for i := range c.ByRequest {
+		m := &c.ByRequest[i]
+		m.BytesSent, m.BytesReceived, m.BodyBytes = c.BytesSent/int64(number), c.BytesReceived/int64(number), c.BodyBytes/int64(number)
+		m.Latency = result.NewHistogram()
+	}
+	for i, bar := range c.Latencies.Get(result.Total).Bars() {
+		m := &c.ByRequest[i%number]
+		for range bar.Count {
+			m.Requests++
+			m.Latency.Record(bar.From)
+		}
+	}
+	c.ByRequest[1].Errors = c.Errors
+	c.ByRequest[1].Requests += c.Errors.Total()
 }

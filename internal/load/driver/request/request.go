@@ -20,6 +20,8 @@ type Request struct {
 	Bytes  []byte
 	Fields int
 	Index  int // among the requests of the plan
+	// Named is the index of the request's name among those of session.Plan.RequestNames.
+	Named int
 	// LongBody is a long body, which isn't part of bytes.
 	LongBody []byte
 	// Length is the required length of the response's body, or -1 if any length is accepted.

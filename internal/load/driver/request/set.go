@@ -21,6 +21,8 @@ type Set struct {
 	// Requests are those of the plan, or the documents of its pages. list replaces them; it is nil if the plan has no list.
 	Requests []*Request
 	list     *list
+	// Named is the number of names of session.Plan.RequestNames.
+	Named int
 	// cumulativeWeights holds the sum of the requests' weights up to each.
 	cumulativeWeights []int
 	// credentials are those for the Digest scheme, otherwise nil.
@@ -48,9 +50,38 @@ func NewSet(plan *session.Plan, target string, credentials *Credentials, index f
 		s.list, err = s.newList()
 		return s, err
 	case len(plan.Pages) > 0:
-		return s, s.makePages()
+		if err := s.makePages(); err != nil {
+			return s, err
+		}
+	default:
+		if err := s.makeRequests(plan.Requests); err != nil {
+			return s, err
+		}
 	}
-	return s, s.makeRequests(plan.Requests)
+	s.name()
+	return s, nil
+}
+
+// name sets which name each request has.
+func (s *Set) name() {
+	names := s.plan.RequestNames()
+	s.Named = len(names)
+	indexes := make(map[string]int, len(names))
+	for i, name := range names {
+		indexes[name] = i
+	}
+	set := func(r *Request) {
+		r.Named = len(names) - 1 // that of all others
+		if i, has := indexes[r.Planned.DisplayName()]; has {
+			r.Named = i
+		}
+	}
+	for _, r := range s.Requests {
+		set(r)
+		for _, element := range r.Elements {
+			set(element)
+		}
+	}
 }
 
 func (s *Set) makeRequests(all []session.PlannedRequest) error {

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/assay-dev/assay/internal/percentile"
+	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/result"
+)
+
+// byRequest returns which statuses responses had and, of a load of several requests, a row for each.
+func byRequest(r *result.Result) doc.Section {
+	s := doc.Section{ID: "requests", Title: "Requests", Question: "Which requests were slow, and which failed?"}
+	if len(r.ByRequest) > 0 {
+		s.Add(requestsTable(r))
+	}
+	if len(r.Statuses) > 0 {
+		s.Add(statusesTable(r))
+	}
+	if len(s.Blocks) == 0 {
+		return doc.Section{}
+	}
+	return s
+}
+
+// requestsTable has a row for each request of a load.
+func requestsTable(r *result.Result) *doc.Table {
+	type row struct {
+		*result.RequestMetrics
+		total result.Summary
+	}
+	var rows []row
+	for i := range r.ByRequest {
+		m := &r.ByRequest[i]
+		rows = append(rows, row{m, m.Total()})
+	}
+	latency := func(of func(*result.Summary) int64) func(*row) string {
+		return func(x *row) string { return msText(of(&x.total), x.total.Count > 0) }
+	}
+	fields := []doc.Field[row]{
+		doc.Word("request", func(x *row) string { return x.Name }),
+		doc.Number("requests/s", func(x *row) string { return requestMetric(r, "RequestsPerSecond", x.Name, 2) }),
+	}
+	for _, p := range mostRead {
+		fields = append(fields, doc.Number("p"+p.String()+" ms", latency(percentileOf(p))))
+	}
+	return doc.TableOf("Each request of the load, over all clients", rows, append(fields,
+		doc.Number("max ms", latency(maxOf)),
+		doc.Number("requests", func(x *row) string { return whole(x.Requests) }),
+		doc.Number("failed", func(x *row) string { return whole(x.Errors.Total()) }),
+		doc.Number("failed %", func(x *row) string { return decimals(x.ErrorPercent(), 2) }),
+		doc.Number("kB received", func(x *row) string { return decimals(float64(x.BytesReceived)/1024, 0) }),
+		doc.Word("errors", func(x *row) string { return cmp.Or(kindsText(x.Errors), "-") }),
+	)...)
+}
+
+// kindsText returns the kinds of errors with their numbers, as in "3 timeout, 1 status"; empty for none.
+func kindsText(errs result.ErrorCounts) string {
+	var kinds []string
+	for k, n := range errs.Occurred() {
+		kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// requestMetric returns a metric of a request as text, or - if there is none.
+func requestMetric(r *result.Result, metric, request string, places int) string {
+	value, exists := r.Metric(metric, request)
+	if !exists {
+		return "-"
+	}
+	return decimals(value, places)
+}
+
+// statusesTable has a row for each status of a response, and one for requests without a complete response.
+func statusesTable(r *result.Result) *doc.Table {
+	t := &doc.Table{Caption: "Responses by status", Columns: append(doc.Words("status"), doc.Numbers("responses", "% of requests")...)}
+	left := r.Merged.Requests
+	add := func(name string, n int64) {
+		t.Rows = append(t.Rows, []string{name, whole(n), decimals(100*float64(n)/float64(max(1, r.Merged.Requests)), 2)})
+	}
+	for status, n := range r.Statuses.All() {
+		add(strconv.Itoa(status), n)
+		left -= n
+	}
+	if left > 0 {
+		add("no complete response", left)
+	}
+	return t
+}
+
+// statusesText returns statuses with their numbers, as in "200=1234 404=5".
+func statusesText(statuses result.Statuses) string {
+	var texts []string
+	for status, n := range statuses.All() {
+		texts = append(texts, fmt.Sprintf("%d=%d", status, n))
+	}
+	return strings.Join(texts, " ")
+}
+
+// errNoRequests is the error of a result without metrics of single requests.
+var errNoRequests = errors.New("the result has no metrics of single requests: a list of requests, a script and another load generator have none")
+
+// writeRequestsCSV writes a record for each request of the load.
+func writeRequestsCSV(w io.Writer, r *result.Result) error {
+	r = Shown(r)
+	requests := r.ByRequest
+	if len(requests) == 0 && len(r.Run.Requests) == 1 && r.Run.Tool == "" {
+		if m := r.Request(r.Run.Requests[0].DisplayName()); m != nil {
+			requests = []result.RequestMetrics{*m}
+		}
+	}
+	if len(requests) == 0 {
+		return errNoRequests
+	}
+	latency := func(name string, of func(*result.Summary) int64) doc.Field[result.RequestMetrics] {
+		return doc.Number(name, func(m *result.RequestMetrics) string {
+			s := m.Total()
+			if s.Count == 0 {
+				return ""
+			}
+			return Milliseconds(of(&s))
+		})
+	}
+	count := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
+		return doc.Number(name, func(m *result.RequestMetrics) string { return whole(of(m)) })
+	}
+	columns := []doc.Field[result.RequestMetrics]{
+		doc.Number("request", func(m *result.RequestMetrics) string { return m.Name }),
+		count("requests", func(m *result.RequestMetrics) int64 { return m.Requests }),
+		count("failed", func(m *result.RequestMetrics) int64 { return m.Errors.Total() }),
+		doc.Number("failed_percent", func(m *result.RequestMetrics) string { return decimals(m.ErrorPercent(), 4) }),
+	}
+	for k := range result.ErrorKinds {
+		columns = append(columns, count("failed_"+k.String(), func(m *result.RequestMetrics) int64 { return m.Errors[k] }))
+	}
+	columns = append(columns,
+		doc.Number("requests_per_second", func(m *result.RequestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
+		count("bytes_sent", func(m *result.RequestMetrics) int64 { return m.BytesSent }),
+		count("bytes_received", func(m *result.RequestMetrics) int64 { return m.BytesReceived }),
+		count("body_bytes", func(m *result.RequestMetrics) int64 { return m.BodyBytes }),
+		latency("mean_ms", meanOf),
+	)
+	for _, p := range percentile.Common {
+		columns = append(columns, latency(strings.ToLower(p.Name())+"_ms", percentileOf(p)))
+	}
+	return doc.WriteCSV(w, doc.Records(requests, append(columns, latency("max_ms", maxOf))...))
+}
