@@ -109,7 +109,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.target.?tls.sessionResumption.orValue('Disabled') == 'Disabled'",fieldPath=".target.tls.sessionResumption",message="target.tls.sessionResumption must not be Enabled with a script: k6 has no such option"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.external) || self.clients.?placement.orValue('Prefer') == 'Prefer'",fieldPath=".clients.placement",message="clients.placement must not be Apart or Together with an external server, whose node is unknown: use pod.nodeSelector"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.external) || !has(self.load) || !has(self.load.stages) || !has(self.load.stages.stopAt) || self.load.stages.stopAt.all(t, t.metric != 'TargetCPU')",fieldPath=".load.stages.stopAt",message="the server's TargetCPU is unknown"
-// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.request) || (has(self.load) && has(self.load.requests) && self.load.requests.exists(r, has(r.name) ? r.name == t.request : r.?method.orValue('GET') + ' ' + r.path == t.request)) || (has(self.load) && has(self.load.requests) && t.request.startsWith('GET ') && self.load.requests.exists(r, has(r.elements) && t.request.substring(4) in r.elements)))",fieldPath=".thresholds",message="the request of a threshold must be one of load.requests: its name or, without one, its method and path, such as GET /cart"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.request) || (has(self.load) && has(self.load.requests) && self.load.requests.exists(r, has(r.name) ? r.name == t.request : t.request.endsWith(r.path) && t.request == (has(r.method) ? r.method : 'GET') + ' ' + r.path)) || (has(self.load) && has(self.load.requests) && t.request.startsWith('GET ') && self.load.requests.exists(r, has(r.elements) && t.request.substring(4) in r.elements)))",fieldPath=".thresholds",message="the request of a threshold must be one of load.requests: its name or, without one, its method and path, such as GET /cart"
 type BenchmarkRunSpec struct {
 	// The rules of single servers.
 	TomcatRules `json:",inline"`
@@ -141,7 +141,7 @@ type BenchmarkRunSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(t, self.exists_one(u, u.metric == t.metric && u.?request.orValue(\"\") == t.?request.orValue(\"\")))",message="thresholds must not have the same metric of the same request twice"
+	// +kubebuilder:validation:XValidation:rule="self.all(t, self.exists_one(u, u.metric == t.metric && has(u.request) == has(t.request) && (!has(u.request) || u.request == t.request)))",message="thresholds must not have the same metric of the same request twice"
 	// +kubebuilder:validation:items:XValidation:rule="!(self.metric in ['TargetCPU', 'FailedRequests', 'ThroughputGain'])",fieldPath=".metric",message="thresholds must not have TargetCPU, FailedRequests and ThroughputGain, which are for load.stages.stopAt"
 	// +optional
 	Thresholds []Threshold `json:"thresholds,omitempty"`

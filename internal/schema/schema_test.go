@@ -86,7 +86,7 @@ var loads = []string{`
 load:
   requests:
   - {path: "/a?b=%20", weight: 3, host: "a.example:80", headers: [{name: X-A, value: b}, {name: Accept, value: c d}], expect: {statuses: [200, 404], bodyBytes: 3}}
-  - {path: /b, method: POST, body: {sizeBytes: 5}, redirects: Follow}
+  - {path: /b, name: b-1.c, method: POST, body: {sizeBytes: 5}, redirects: Follow}
   - {path: /b, method: PUT, body: {text: abc}}
   order: Sequential
   loadIsPer: Run
@@ -134,6 +134,7 @@ load:
 
 // refused are loads that break rules which few changes of the loads above break.
 var refused = []string{
+	`load: {requests: [{path: /, name: a}, {path: /b}, {path: /c, name: a}, {path: /d, name: /d}], stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: [{metric: ErrorRate, request: GET /, above: 1%}]}}`,
 	`load: {requests: [{path: /, host: "a:65536", method: HEAD, expect: {bodyBytes: 1}, headers: [{name: a, value: b}, {name: A, value: c}]}], closed: {connections: 1, durationSeconds: 5, rampSeconds: 6}}`,
 	`load: {requests: [{path: /, headers: [{name: Cookie, value: a}]}], client: {cookies: Enabled}, open: {requestsPerSecond: 1, durationSeconds: 5, ramp: {from: 0, seconds: 6}}}`,
 	`load: {requests: [{path: /, headers: [{name: Proxy-Connection, value: a}]}, {path: /, headers: [{name: Http2-Settings, value: a}]}], client: {protocol: HTTP2}, closed: {connections: 1, requestCount: 1}}`,

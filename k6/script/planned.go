@@ -65,7 +65,8 @@ func (p *planned) release(l *load) {
 
 // totals returns the metrics of a declared load.
 func (p *planned) totals(l *load) *result.Totals {
-	t := &result.Totals{Measure: *l.recorder.Total(), StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node}
+	statuses, _ := l.recorder.Parts()
+	t := &result.Totals{Measure: *l.recorder.Total(), Statuses: statuses, StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node}
 	t.Levels, t.Steps = l.sampler.LevelTotals()
 	t.Arrivals = &result.Arrivals{StartedMicroseconds: p.lastStart.Microseconds()}
 	return t

@@ -171,7 +171,7 @@ func sameParts(t *testing.T, statuses result.Statuses, requests []result.Request
 			want[o.Status]++
 		}
 		if len(requests) > 0 {
-			made[r.outcomes[i].Request]++
+			made[r.outcomes[i].Named]++
 		}
 	}
 	if !maps.Equal(statuses, want) {

@@ -13,7 +13,7 @@ import (
 // for: the answer to a challenge, and redirects. It fills in the outcome and returns the time at which the last response ended.
 func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Duration {
 	var ready time.Duration
-	o.Request = r.Named
+	o.Named = r.Named
 	for trips := 0; ; trips++ {
 		var got response.Response
 		var opened time.Duration
@@ -27,7 +27,7 @@ func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Dura
 		}
 		if c.repeated != nil {
 			r, ready, c.repeated = c.repeated, c.begin, nil
-			o.Request = r.Named
+			o.Named = r.Named
 		}
 		if setFault(o, r, got.Fault); got.Fault != nil {
 			return c.stage.now()

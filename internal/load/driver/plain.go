@@ -128,7 +128,7 @@ func (l *loop) repeat(index int32) bool {
 	written := s.now()
 
 	o := &p.outcome
-	o.Request = r.request.Named
+	o.Named = r.request.Named
 	o.Ended, o.Total, o.Processing = end, end-r.begin, end-r.begin
 	o.Waiting, o.Receiving = max(0, r.firstByte-r.written), end-r.firstByte
 	o.Status, o.Body, o.Received, o.Sent = r.response.status, r.response.body, r.received, int64(len(r.request.Bytes))

@@ -19,8 +19,8 @@ const NoError result.ErrorKind = -1
 type Outcome struct {
 	// Ended is the time at which the request ended, from the stage's start.
 	Ended time.Duration
-	// Request is the request's index among those whose metrics are kept apart.
-	Request int
+	// Named is the index of the request's name among those whose metrics are kept apart.
+	Named int
 	// Error is the kind of the request's failure, or NoError if it succeeded.
 	Error result.ErrorKind
 	// Cause says why it failed, and Detail what was special with this request; both are empty if it succeeded. Request names the

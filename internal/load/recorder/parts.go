@@ -9,7 +9,7 @@ type parts struct {
 	requests []result.RequestMetrics
 }
 
-// KeepRequests makes the recorder keep the metrics of a number of requests apart, which is the bound of Outcome.Request. It keeps
+// KeepRequests makes the recorder keep the metrics of a number of requests apart, which is the bound of Outcome.Named. It keeps
 // none of less than 2. It must be called before Record.
 func (r *Recorder) KeepRequests(number int) {
 	for i := range r.shards {
@@ -26,7 +26,7 @@ func (p *parts) add(o *Outcome) {
 	if p.requests == nil {
 		return
 	}
-	m := &p.requests[o.Request]
+	m := &p.requests[o.Named]
 	m.Requests++
 	m.BytesSent += o.Sent
 	m.BytesReceived += o.Received

@@ -142,11 +142,11 @@ func TestNothingIsLost(t *testing.T) {
 			for i := range each {
 				o := outcome(time.Duration(i)*500*time.Microsecond, time.Duration(random.Int64N(int64(2*time.Second))))
 				o.Opened, o.Connect = i%10 == 0, o.Total/3
-				if o.Request = i % requests; i%100 == 99 {
+				if o.Named = i % requests; i%100 == 99 {
 					o.Status, o.Error = 100+i%900, result.ErrorStatus
 				}
 				r.Record(c, o)
-				o.addTo(&separate[c][o.Request])
+				o.addTo(&separate[c][o.Named])
 				o.addTo(&pooled[c])
 			}
 		})
@@ -224,7 +224,7 @@ func BenchmarkRecord(b *testing.B) {
 			o := outcome(0, time.Millisecond)
 			b.ReportAllocs()
 			for i := range b.N {
-				o.Request, o.Total = i%requests, time.Duration(i%4096)*time.Microsecond
+				o.Named, o.Total = i%requests, time.Duration(i%4096)*time.Microsecond
 				r.Record(0, o)
 			}
 		})
@@ -238,7 +238,7 @@ func TestMemoryIsConstant(t *testing.T) {
 	pass := func() {
 		for c := range 4 {
 			o := outcome(second, 5*time.Millisecond)
-			o.Opened, o.Request = true, c/2
+			o.Opened, o.Named = true, c/2
 			r.Record(c, o)
 		}
 		r.take()
