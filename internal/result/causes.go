@@ -9,8 +9,10 @@ import (
 const (
 	// MaxCauses is the number of causes that a result has of a kind of error. Further ones are together in OtherCauses.
 	MaxCauses = 8
-	// MaxCauseBytes and MaxRequestBytes bound the texts of a cause and of its example's request.
-	MaxCauseBytes, MaxRequestBytes = 120, 200
+	// MaxCauseBytes bounds the text of a cause, and the detail of its example.
+	MaxCauseBytes = 120
+	// MaxRequestBytes bounds the request of an example.
+	MaxRequestBytes = 200
 	// OtherCauses is the text that stands for all causes beyond MaxCauses.
 	OtherCauses = "other"
 	// maxCountedCauses is the number of causes of a kind that are counted apart, so that those that occur often are found
