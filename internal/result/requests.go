@@ -15,8 +15,9 @@ const (
 	MaxNamedRequests = 128
 	// OtherRequests is the name of all further requests of a load together.
 	OtherRequests = "other requests"
-	// LowestStatus and HighestStatus bound the statuses that are counted: those of three digits.
-	LowestStatus  = 100
+	// LowestStatus is the lowest status that is counted: the first of three digits.
+	LowestStatus = 100
+	// HighestStatus is the highest status that is counted.
 	HighestStatus = 999
 )
 

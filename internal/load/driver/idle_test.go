@@ -89,7 +89,7 @@ var idleCases = map[string]struct {
 	"TLS 1.3, 408":                  {recordAct(func(w *recordWriter) []byte { return w.data(timeoutResponse) }), unrequested, false},
 	"TLS 1.3, update and 408":       {recordAct(func(w *recordWriter) []byte { return append(w.keyUpdate(true), w.data(timeoutResponse)...) }), unrequested, false},
 	"TLS 1.3, 408 and close":        {recordAct(func(w *recordWriter) []byte { return append(w.data(timeoutResponse), w.closeNotify()...) }), unrequested, false},
-	"TLS 1.3, a broken record":      {recordAct(func(w *recordWriter) []byte { return append([]byte{23, 3, 3, 0, 50}, make([]byte, 50)...) }), ended, false},
+	"TLS 1.3, a broken record":      {recordAct(func(*recordWriter) []byte { return append([]byte{23, 3, 3, 0, 50}, make([]byte, 50)...) }), ended, false},
 	"TLS 1.3, 408 with response":    {recordAct(func(w *recordWriter) []byte { return w.data(timeoutResponse) }), unrequested, true},
 	"TLS 1.3, close with response":  {recordAct((*recordWriter).closeNotify), ended, true},
 	"TLS 1.3, ticket with response": {recordAct((*recordWriter).ticket), usable, true},

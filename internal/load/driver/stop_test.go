@@ -62,7 +62,7 @@ func testStopCountsUnanswered(t *testing.T) {
 				if p.TLS != nil {
 					certificates = directory
 				}
-				address = serveHTTP2(t, certificates, func(w http.ResponseWriter, r *http.Request) {
+				address = serveHTTP2(t, certificates, func(_ http.ResponseWriter, r *http.Request) {
 					if hang() {
 						<-r.Context().Done()
 					}

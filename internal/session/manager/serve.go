@@ -105,8 +105,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, config *tls.C
 		grpc.MaxRecvMsgSize(session.MaxMessageBytes),
 		grpc.ReadBufferSize(0), // TLS has a buffer of its own
 		grpc.WriteBufferSize(connectionBuffer),
-		// A connection has its write buffer only while it writes.
-		grpc.SharedWriteBuffer(true),
 		experimental.BufferPool(frames),
 		grpc.ForceServerCodecV2(limit.Codec()),
 		grpc.MaxConcurrentStreams(1), // limit.ReceiveLimiter counts what arrives on a connection
