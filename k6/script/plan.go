@@ -363,7 +363,7 @@ func (c *PlanClient) stop(ctx context.Context, s *planStage, at time.Time) {
 // exit collects the metrics of a stage whose k6 has exited. After the warm-up it launches the measurement; after the
 // measurement it sends the totals.
 func (c *PlanClient) exit(ctx context.Context, s *planStage, status exitStatus) error {
-	if !s.load.isOver() || status.code != 0 && !(s.stopped && status.code == exitcodes.ScriptStoppedFromRESTAPI) {
+	if !s.load.isOver() || status.code != 0 && (!s.stopped || status.code != exitcodes.ScriptStoppedFromRESTAPI) {
 		return failure(session.FailureScriptException, status, "k6 failed to run the load")
 	}
 	totals := s.pipe.totals
