@@ -58,6 +58,9 @@ func TestHTTP2(t *testing.T) {
 				return
 			}
 			wantAll(t, done, clients*requests)
+			if t.Failed() {
+				t.Logf("causes %+v, connections %d", stored.Causes, stored.Merged.Connections)
+			}
 			if stored.Environment.HTTP != result.HTTP2 || stored.Run.Streams != streams || stored.Merged.Connections != clients*connections {
 				t.Errorf("%q with %d streams on %d connections", stored.Environment.HTTP, stored.Run.Streams, stored.Merged.Connections)
 			}
