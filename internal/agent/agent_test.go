@@ -177,11 +177,6 @@ func TestRunReportsFailedSample(t *testing.T) {
 
 // TestProbe checks the results of probes.
 func TestProbe(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
 	var probes atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Server", "test/1")
@@ -209,6 +204,12 @@ func TestProbe(t *testing.T) {
 	}))
 	defer server.Close()
 	address := server.Listener.Addr().String()
+	// Closed after the server has its port, which is another one then.
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
 	tests := map[string]struct {
 		address, path string
 		want          []string

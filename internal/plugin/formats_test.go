@@ -36,7 +36,11 @@ func setMeasured(t *testing.T, server *apiServer) {
 		SchemaVersion: result.SchemaVersion, Run: result.Run{Namespace: "default", Name: "tomcat", UID: "uid-1", Load: result.LoadClosed},
 		Series: []result.Second{second}, Levels: []result.Level{level},
 	}
+	for range 2 {
+		client.ByRequest = append(client.ByRequest, result.RequestMetrics{Requests: 50})
+	}
 	r.AddClients([]result.Client{client})
+	r.AddRequests([]string{"GET /a", "GET /b"})
 	summary := &result.ScriptSummary{}
 	summary.AddFile("../../out/a.json", []byte("{}"))
 	summary.AddFile("stdout", []byte("\x1b[1mdone"))

@@ -49,6 +49,7 @@ func startLocal() (*local, error) {
 		return manager.Identity{Run: name, Role: sessionpb.Role_ROLE_CLIENT, Pod: name, PodUID: name, Node: "node"}, nil
 	}
 	server := manager.New(identify, func(string) {}, logr.Discard())
+	server.ConnectionsPerAddress = 1 << 16 // the attacks are tried, not how many connections an address may open
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan struct{})
 	go func() {
