@@ -57,3 +57,28 @@ func runByTool(t *testing.T, name v1alpha1.ToolName, image string) {
 		}
 	}
 }
+
+// TestLoadByK6 runs a declared load of two requests by k6, on two clients after a warm-up. By the server's count, each request must be made exactly once.
+func TestLoadByK6(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	const path, other, requests, warmup = "/fixed/100/500", "/fixed/100/700", 300, 60
+	run := loadRun(t, "load-by-k6", path).Lane("load-by-k6").Clients(2, "250m", "192Mi").Requests(10, requests).Warmup(warmup).Obj()
+	run.Spec.Load.Requests = append(run.Spec.Load.Requests, v1alpha1.Request{Path: other})
+	run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolK6}
+	c.create(t, run)
+	done := c.finished(t, run, 3*time.Minute)
+	wantSucceeded(t, done)
+	stored, server := c.artifact(t, done), c.serverReport(t, done)
+	if got, all := stored.Merged.Requests, server[path].Succeeded+server[other].Succeeded; got != 2*requests || stored.Merged.Succeeded() != got ||
+		all != 2*(requests+warmup) || server[other].Succeeded == 0 {
+		t.Errorf("%d requests of which %d succeeded, want %d; the server had %d, want %d with the warm-up, %d of them for %s",
+			got, stored.Merged.Succeeded(), 2*requests, all, 2*(requests+warmup), server[other].Succeeded, other)
+	}
+	if stored.Run.Tool != string(v1alpha1.ToolK6) || stored.Warmup == nil || stored.Warmup.Requests != 2*warmup || stored.Statuses[200] != 2*requests {
+		t.Errorf("tool %q, warm-up %+v, statuses %v", stored.Run.Tool, stored.Warmup, stored.Statuses)
+	}
+	if report := plugin(t, 0, "report", done.Name, "-n", done.Namespace); !strings.Contains(report, "as k6 measures it") || !strings.Contains(report, "ForeignTool") {
+		t.Errorf("report:\n%s", report)
+	}
+}
