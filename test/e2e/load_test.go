@@ -4,9 +4,11 @@ package e2e
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -148,5 +150,39 @@ func TestScopeRun(t *testing.T) {
 	}
 	if first, second := stored.Clients[0].Requests, stored.Clients[1].Requests; first != 51 || second != 50 {
 		t.Errorf("the clients made %d and %d requests", first, second)
+	}
+}
+
+// TestRequestsOfALoad checks that each request of a load has counts and times of its own, as the server counted, and that a threshold
+// of one request isn't decided by the other.
+func TestRequestsOfALoad(t *testing.T) {
+	t.Parallel()
+	c := theCluster
+	const fast, slow = "/fixed/0/500", "/fixed/60000/700"
+	run := loadRun(t, "by-request", fast).Clients(2, "100m", "96Mi").Requests(4, 200).Obj()
+	run.Spec.Load.Requests[0].Name = "fast"
+	run.Spec.Load.Requests = append(run.Spec.Load.Requests, v1alpha1.Request{Path: slow})
+	run.Spec.Thresholds = []v1alpha1.Threshold{
+		{Metric: v1alpha1.MetricLatencyP50, Request: "GET " + slow, Below: "60ms"},
+		{Metric: v1alpha1.MetricErrorRate, Request: "fast", Below: "1%"},
+	}
+	c.create(t, run)
+	done := c.finished(t, run, 2*time.Minute)
+	wantSucceeded(t, done)
+	if got := thresholds(done); got.Status != metav1.ConditionFalse || strings.Count(got.Message, "(missed)") != 1 || strings.Count(got.Message, "(met)") != 1 {
+		t.Errorf("thresholds: %+v", got)
+	}
+	stored, server := c.artifact(t, done), c.serverReport(t, done)
+	if len(stored.ByRequest) != 2 {
+		t.Fatalf("%+v", stored.ByRequest)
+	}
+	for i, path := range []string{fast, slow} {
+		m := stored.ByRequest[i]
+		if m.Requests != server[path].Requests || m.Requests == 0 || m.Errors.Total() != 0 || m.BodyBytes != m.Requests*int64(500+200*i) {
+			t.Errorf("%s: %+v, the server had %d requests", path, m, server[path].Requests)
+		}
+	}
+	if low := stored.ByRequest[1].Total().Min; low < 60_000 {
+		t.Errorf("the slow request took %d µs", low)
 	}
 }
