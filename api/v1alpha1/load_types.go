@@ -234,10 +234,9 @@ type Threshold struct {
 	// +required
 	Metric ThresholdMetric `json:"metric,omitempty"`
 
-	// request is the request of the load whose metric it is: the name of one of load.requests or, without one, its method and path,
-	// such as GET /cart; also of an element of a page. One whose path is longer needs a name. If not set, the metric is of all requests.
+	// request is the name of one of load.requests, whose metric it is. If not set, the metric is of all requests.
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Request string `json:"request,omitempty"`
 

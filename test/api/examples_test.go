@@ -17,13 +17,14 @@ apiVersion: assay.dev/v1alpha1
 kind: BenchmarkRun
 metadata: {name: k6}
 spec:
-  target: {image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}, tls: {certificate: {selfSigned: {}}, ciphers: [ECDHE-RSA-AES128-GCM-SHA256]}}
+  target: {image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {connector: {http2: Enabled}}}, tls: {certificate: {selfSigned: {}}, ciphers: [ECDHE-RSA-AES128-GCM-SHA256]}}
   clients: {tool: {name: K6}, image: "localhost/k6:own"}
   load:
-    requests: [{path: /a, weight: 3, expect: {bodyBytes: 5}}, {path: /b, method: PUT, body: {sizeBytes: 1048576}}]
+    requests: [{name: small, path: /a, weight: 3, expect: {bodyBytes: 5}}, {path: /b, method: PUT, body: {sizeBytes: 1048576}}]
     client: {protocol: HTTP2}
     stages: {levels: [{requestsPerSecond: 5, holdSeconds: 5}]}
     warmup: {durationSeconds: 5}
+  thresholds: [{metric: LatencyP99, request: small, below: 50ms}]
 `
 
 // examples are runs that have every field of the spec between them, none with
@@ -238,6 +239,7 @@ spec:
     pages: {connectionsPerUser: 4}
     closed: {users: 10, durationSeconds: 30, rampSeconds: 5, thinkTime: {minMilliseconds: 500, maxMilliseconds: 1500}}
     warmup: {durationSeconds: 5}
+  thresholds: [{metric: LatencyP99, request: small, below: 50ms}]
 `
 
 const usersFull = `

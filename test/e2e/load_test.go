@@ -161,9 +161,9 @@ func TestRequestsOfALoad(t *testing.T) {
 	const fast, slow = "/fixed/0/500", "/fixed/60000/700"
 	run := loadRun(t, "by-request", fast).Clients(2, "100m", "96Mi").Requests(4, 200).Obj()
 	run.Spec.Load.Requests[0].Name = "fast"
-	run.Spec.Load.Requests = append(run.Spec.Load.Requests, v1alpha1.Request{Path: slow})
+	run.Spec.Load.Requests = append(run.Spec.Load.Requests, v1alpha1.Request{Path: slow, Name: "slow"})
 	run.Spec.Thresholds = []v1alpha1.Threshold{
-		{Metric: v1alpha1.MetricLatencyP50, Request: "GET " + slow, Below: "60ms"},
+		{Metric: v1alpha1.MetricLatencyP50, Request: "slow", Below: "60ms"},
 		{Metric: v1alpha1.MetricErrorRate, Request: "fast", Below: "1%"},
 	}
 	c.create(t, run)
