@@ -110,7 +110,7 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.external) || self.clients.?placement.orValue('Prefer') == 'Prefer'",fieldPath=".clients.placement",message="clients.placement must not be Apart or Together with an external server, whose node is unknown: use pod.nodeSelector"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.server.external) || !has(self.load) || !has(self.load.stages) || !has(self.load.stages.stopAt) || self.load.stages.stopAt.all(t, t.metric != 'TargetCPU')",fieldPath=".load.stages.stopAt",message="the server's TargetCPU is unknown"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.?load.requests.hasValue() || self.thresholds.all(t, !has(t.request))",fieldPath=".thresholds",message="request must be the name of one of load.requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || !self.?load.requests.hasValue() || self.thresholds.all(t, !has(t.request) || self.load.requests.exists(r, r.?name == optional.of(t.request)))",fieldPath=".thresholds",message="request must be the name of one of load.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || !self.?load.requests.hasValue() || self.thresholds.all(t, !has(t.request) || self.load.requests.exists(r, has(r.name) && r.name == t.request))",fieldPath=".thresholds",message="request must be the name of one of load.requests"
 type BenchmarkRunSpec struct {
 	// The rules of single servers.
 	TomcatRules `json:",inline"`

@@ -239,7 +239,6 @@ spec:
     pages: {connectionsPerUser: 4}
     closed: {users: 10, durationSeconds: 30, rampSeconds: 5, thinkTime: {minMilliseconds: 500, maxMilliseconds: 1500}}
     warmup: {durationSeconds: 5}
-  thresholds: [{metric: LatencyP99, request: small, below: 50ms}]
 `
 
 const usersFull = `
