@@ -48,10 +48,10 @@ func declared(changes ...func(*session.Plan)) *session.Plan {
 // runPlan runs a plan by k6, or by the native driver, and returns what the client reported.
 func runPlan(t *testing.T, p *session.Plan, address string, native bool) (*result.Totals, []fakesession.Event) {
 	t.Helper()
-	return runAs(t, address, native, fakesession.Regular(p, address, 50*time.Millisecond))
+	return runAs(t, native, fakesession.Regular(p, address, 50*time.Millisecond))
 }
 
-func runAs(t *testing.T, address string, native bool, manager func(fakesession.Event) []pod.Order) (*result.Totals, []fakesession.Event) {
+func runAs(t *testing.T, native bool, manager func(fakesession.Event) []pod.Order) (*result.Totals, []fakesession.Event) {
 	t.Helper()
 	s := fakesession.New(manager)
 	log := slog.New(slog.NewTextHandler(writer{t}, nil))
@@ -303,7 +303,7 @@ func TestPlanStops(t *testing.T) {
 	})
 	regular := fakesession.Regular(p, server.Address(), 10*time.Millisecond)
 	var began int64
-	totals, events := runAs(t, server.Address(), false, func(event fakesession.Event) []pod.Order {
+	totals, events := runAs(t, false, func(event fakesession.Event) []pod.Order {
 		orders := regular(event)
 		for _, o := range orders {
 			if start, ok := o.(pod.Start); ok && start.Stage == sessionpb.Stage_STAGE_MEASUREMENT {
