@@ -40,13 +40,13 @@ func testStopCountsUnanswered(t *testing.T) {
 			p.Arrivals, p.Measurement, p.Connections, p.Streams = &session.Arrivals{Shares: 1}, rate, 2, 2
 		},
 	} {
+		p := plan(hanging, 0, "/")
+		p.Measurement = hour
+		change(&p)
+		if *runMode && p.Streams > 0 {
+			continue // loops don't run HTTP/2
+		}
 		t.Run(name, func(t *testing.T) {
-			p := plan(hanging, 0, "/")
-			p.Measurement = hour
-			change(&p)
-			if *runMode && p.Streams > 0 {
-				t.Skip("goroutines run HTTP/2")
-			}
 			var seen atomic.Int64
 			hangs := make(chan struct{}, 100)
 			hang := func() bool {
