@@ -371,6 +371,27 @@ func TestNamespacesHaveABoundOfActiveRuns(t *testing.T) {
 	second.wantState(v1alpha1.ReasonStarting, "")
 }
 
+// TestALaneDoesNotKeepItsNamespacesPlace has a run of another lane wait for longer than the next of the lane that is left.
+func TestALaneDoesNotKeepItsNamespacesPlace(t *testing.T) {
+	first := newBench(t)
+	first.Settings.MaxActiveRuns = 1
+	left := types.NamespacedName{Namespace: first.run.Namespace, Name: first.run.Spec.Lane}
+	var want []reconcile.Request
+	for _, c := range []struct{ name, lane string }{{"a-older", left.Name + "-2"}, {"b-next", left.Name}, {"c-after-next", left.Name}, {"d-younger", left.Name + "-2"}} {
+		run := wrapper.NewRun(left.Namespace, c.name, "image:1").Requests(5, 1000).Lane(c.lane).Obj()
+		mustCreate(t, run)
+		if len(want) < 2 {
+			want = append(want, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(run)})
+		}
+	}
+	if err := api.Delete(t.Context(), first.run); err != nil {
+		t.Fatal(err)
+	}
+	if got := first.nextAfter(t.Context(), left); !slices.Equal(got, want) {
+		t.Errorf("%v come next, not %v", got, want)
+	}
+}
+
 // TestABoundOfActiveRunsIsKeptByAllWorkers has two runs of a namespace, in lanes of their own, both find it not full.
 func TestABoundOfActiveRunsIsKeptByAllWorkers(t *testing.T) {
 	first := newBench(t)

@@ -146,8 +146,9 @@ func (r *Reconciler) nextAfterRun(ctx context.Context, br client.Object) []recon
 	return r.nextAfter(ctx, types.NamespacedName{Namespace: br.GetNamespace(), Name: br.(*v1alpha1.BenchmarkRun).Spec.Lane})
 }
 
-// nextAfter returns the runs that may start after one of a namespace has left a lane: the next of the lane, and those of
-// the namespace in others, which may have waited for one of its active runs to end.
+// nextAfter returns the runs that may start after one of a namespace has left a lane, the oldest first: the next of the
+// lane, and those of the namespace in others, which may have waited for one of its active runs to end. So no lane keeps
+// a namespace's place to itself.
 func (r *Reconciler) nextAfter(ctx context.Context, left types.NamespacedName) []reconcile.Request {
 	requests := r.next(ctx, left.Name)
 	if r.Settings.MaxActiveRuns == 0 || left.Namespace == "" {
@@ -158,14 +159,23 @@ func (r *Reconciler) nextAfter(ctx context.Context, left types.NamespacedName) [
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the waiting runs of a namespace", "namespace", left.Namespace)
 		return requests
 	}
-	held := map[string]bool{left.Name: true}
+	held := map[string]bool{}
 	for _, br := range r.lanes.active() {
-		held[br.Spec.Lane] = true
+		held[br.Spec.Lane] = br.Spec.Lane != left.Name
+	}
+	isNext := map[types.NamespacedName]bool{}
+	for _, next := range requests {
+		isNext[next.NamespacedName] = true
 	}
 	var oldest []*v1alpha1.BenchmarkRun
 	for i := range waiting.Items {
-		if br := &waiting.Items[i]; !held[br.Spec.Lane] {
+		br := &waiting.Items[i]
+		ofLane := isNext[client.ObjectKeyFromObject(br)]
+		if ofLane || br.Spec.Lane != left.Name && !held[br.Spec.Lane] {
 			oldest = append(oldest, br)
+		}
+		if ofLane {
+			requests = nil // it has its place among the others
 		}
 	}
 	slices.SortFunc(oldest, lane.CompareAge)
