@@ -21,7 +21,6 @@ type HTTPDServer struct {
 	Executable AbsolutePath `json:"executable,omitempty"`
 
 	// mpm is httpd's multi-processing module: Event, Worker or Prefork. Defaults to Event.
-	// +default="Event"
 	// +optional
 	MPM HTTPDMPM `json:"mpm,omitempty"`
 
@@ -73,13 +72,11 @@ type HTTPDServer struct {
 
 	// http2 says whether httpd speaks HTTP/2 as well (Protocols), by mod_http2. Assay's clients do
 	// where load.client.protocol says so. Defaults to Disabled.
-	// +default="Disabled"
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
 
 	// accessLog says whether httpd writes an access log, to /assay/logs/access.log
 	// in its container. Defaults to Disabled.
-	// +default="Disabled"
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
@@ -102,7 +99,6 @@ type HTTPDServer struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
 type HTTPDKeepAlive struct {
 	// mode says whether connections are reused at all (KeepAlive). Defaults to Enabled.
-	// +default="Enabled"
 	// +optional
 	Mode Switch `json:"mode,omitempty"`
 
@@ -133,5 +129,5 @@ const (
 
 // HTTPDRules holds what a run must meet whose target is an Apache httpd. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?httpd.optMap(s, has(s.configuration) || s.http2 == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set httpd.http2 Enabled"
+// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?httpd.optMap(s, has(s.configuration) || has(s.http2) && s.http2 == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set httpd.http2 Enabled"
 type HTTPDRules struct{}

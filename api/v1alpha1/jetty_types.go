@@ -50,7 +50,6 @@ type JettyServer struct {
 	JVMOptions []string `json:"jvmOptions,omitempty"`
 
 	// accessLog says whether Jetty writes a request log, to /assay/logs. Defaults to Disabled.
-	// +default="Disabled"
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
@@ -106,7 +105,6 @@ type JettyConnector struct {
 	KeepAlive *JettyKeepAlive `json:"keepAlive,omitempty"`
 
 	// http2 says whether Jetty speaks HTTP/2 as well. Defaults to Disabled.
-	// +default="Disabled"
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
 }
@@ -117,7 +115,6 @@ type JettyConnector struct {
 type JettyKeepAlive struct {
 	// mode is Enabled or Disabled, which closes each HTTP/1.1 connection after its
 	// first response. Defaults to Enabled.
-	// +default="Enabled"
 	// +optional
 	Mode Switch `json:"mode,omitempty"`
 
@@ -133,7 +130,6 @@ type JettyKeepAlive struct {
 type JettyThreads struct {
 	// type is Platform, or Virtual, which runs each request in a virtual thread and
 	// needs Java 21. Defaults to Platform.
-	// +default="Platform"
 	// +optional
 	Type JettyThreadType `json:"type,omitempty"`
 

@@ -2,6 +2,9 @@ package v1alpha1
 
 // NginxServer configures nginx. The run starts it with a configuration of its
 // own; that of the image isn't read.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.upstreamKeepAlive) || has(self.forward)",fieldPath=".upstreamKeepAlive",message="upstreamKeepAlive must not be set without forward, by which nginx has connections to backends"
+// +kubebuilder:validation:XValidation:rule="!has(self.upstreamKeepAlive) || !has(self.upstreamKeepAlive.connections) || self.upstreamKeepAlive.connections > 0 || (!has(self.upstreamKeepAlive.maxRequests) && !has(self.upstreamKeepAlive.timeoutMilliseconds))",fieldPath=".upstreamKeepAlive.connections",message="connections must not be 0 with maxRequests or timeoutMilliseconds, which then have no effect: omit them"
 type NginxServer struct {
 	// executable is the path of nginx in the image. Defaults to /usr/sbin/nginx,
 	// as in the official image.
@@ -24,7 +27,6 @@ type NginxServer struct {
 
 	// workerConnections is the largest number of connections of each worker
 	// (worker_connections), those to backends included. Defaults to 16384.
-	// +default=16384
 	// +kubebuilder:validation:Minimum=16
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
@@ -35,6 +37,11 @@ type NginxServer struct {
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
 	Backlog *int32 `json:"backlog,omitempty"`
+
+	// reusePort says whether each worker process has a listening socket of its own, among which the
+	// kernel divides the connections (reuseport of listen). Defaults to Disabled.
+	// +optional
+	ReusePort Switch `json:"reusePort,omitempty"`
 
 	// keepAlive says how connections are reused.
 	// +optional
@@ -47,13 +54,11 @@ type NginxServer struct {
 	// http2 says whether nginx speaks HTTP/2 as well (http2 of listen). Assay's
 	// clients do where load.client.protocol says so. Without TLS, nginx before
 	// 1.25.1 then speaks nothing else. Defaults to Disabled.
-	// +default="Disabled"
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
 
 	// accessLog says whether nginx writes an access log, to
 	// /assay/logs/access.log in its container. Defaults to Disabled.
-	// +default="Disabled"
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
@@ -66,8 +71,13 @@ type NginxServer struct {
 	// +optional
 	Forward []Forward `json:"forward,omitempty"`
 
-	// configuration is the user's own. The key nginx.conf replaces the rendered file; every other
-	// key must end in .conf and is included at the end of the server block, in alphabetical order.
+	// upstreamKeepAlive says how connections to the backends of forward are reused.
+	// +optional
+	UpstreamKeepAlive *NginxUpstreamKeepAlive `json:"upstreamKeepAlive,omitempty"`
+
+	// configuration is the user's own. The key nginx.conf replaces the rendered file. Every other key
+	// must end in .conf and is included: main.conf and those that end in .main.conf outside of all
+	// blocks, events.conf and http.conf likewise in those blocks, all others in the server block.
 	// +optional
 	Configuration *Configuration `json:"configuration,omitempty"`
 }
@@ -77,7 +87,6 @@ type NginxServer struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Disabled' || (!has(self.maxRequests) && !has(self.timeoutMilliseconds))",fieldPath=".mode",message="maxRequests and timeoutMilliseconds must not be set with the mode Disabled: omit them"
 type NginxKeepAlive struct {
 	// mode says whether connections are reused at all. Defaults to Enabled.
-	// +default="Enabled"
 	// +optional
 	Mode Switch `json:"mode,omitempty"`
 
@@ -93,7 +102,29 @@ type NginxKeepAlive struct {
 	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
 }
 
+// NginxUpstreamKeepAlive says how nginx reuses connections to each backend.
+type NginxUpstreamKeepAlive struct {
+	// connections is the number of idle connections that each worker process keeps (keepalive of
+	// upstream). With 0 each request has a connection of its own. Defaults to 1024.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Connections *int32 `json:"connections,omitempty"`
+
+	// maxRequests is the maximum number of requests per connection (keepalive_requests of upstream),
+	// by nginx's default 1000.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MaxRequests *int32 `json:"maxRequests,omitempty"`
+
+	// timeoutMilliseconds is the time for which an idle connection is kept (keepalive_timeout of
+	// upstream), in milliseconds, by nginx's default 60000.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TimeoutMilliseconds *int32 `json:"timeoutMilliseconds,omitempty"`
+}
+
 // NginxRules holds what a run must meet whose target is an nginx. It has no fields.
 //
-// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?nginx.optMap(s, has(s.configuration) || s.http2 == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set nginx.http2 Enabled"
+// +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?nginx.optMap(s, has(s.configuration) || has(s.http2) && s.http2 == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set nginx.http2 Enabled"
 type NginxRules struct{}

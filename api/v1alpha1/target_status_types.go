@@ -83,7 +83,45 @@ type ServerStatus struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	// +optional
 	Libraries []string `json:"libraries,omitempty"`
+
+	// configuration says what the files of the user's own configuration do.
+	// +optional
+	Configuration *ConfigurationStatus `json:"configuration,omitempty"`
 }
+
+// ConfigurationStatus says what the files of the user's own configuration do.
+type ConfigurationStatus struct {
+	// extent is Replaced if one of the files replaces the one that Assay renders, else Extended.
+	// +required
+	Extent ConfigurationExtent `json:"extent,omitempty"`
+
+	// files are the keys of the ConfigMap, up to 64 of them.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +optional
+	Files []string `json:"files,omitempty"`
+
+	// fields are those of the server whose settings the files have, such as keepAlive.maxRequests.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	// +optional
+	Fields []string `json:"fields,omitempty"`
+}
+
+// ConfigurationExtent says how much of a server's configuration is the user's own.
+//
+// +kubebuilder:validation:Enum=Replaced;Extended
+type ConfigurationExtent string
+
+// The values of ConfigurationExtent.
+const (
+	ConfigurationReplaced ConfigurationExtent = "Replaced"
+	ConfigurationExtended ConfigurationExtent = "Extended"
+)
 
 // TLSStatus has the TLS parameters negotiated with the target before the load.
 type TLSStatus struct {

@@ -32,6 +32,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, f.?protocol.orValue(\"\") != 'AJP' || self.backends.exists(b, b.name == f.backend && b.server.?tomcat.ajp.hasValue()))",message="AJP forward needs tomcat.ajp"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",fieldPath=".server.httpd.forward",message="forward must name members of target.backends"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.nginx) || !has(self.server.nginx.forward) || self.server.nginx.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",fieldPath=".server.nginx.forward",message="forward must name members of target.backends"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.backends.all(b, b.server.?generic.port.orValue(b.server.?tomcat.connector.port.orValue(8080)) != self.server.?nginx.port.orValue(self.server.?httpd.port.orValue(self.server.?jetty.connector.port.orValue(self.server.?tomcat.connector.port.orValue(self.server.?generic.port.orValue(has(self.tls) && !has(self.server.generic) ? 8443 : 8080))))))",fieldPath=".backends",message="a backend must have another port than the server: by default a server has 8080, or 8443 with tls, a backend 8080"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.backends.all(b, !b.server.?tomcat.ajp.hasValue() || b.server.tomcat.ajp.?port.orValue(8009) != self.server.?nginx.port.orValue(self.server.?httpd.port.orValue(self.server.?jetty.connector.port.orValue(self.server.?tomcat.connector.port.orValue(self.server.?generic.port.orValue(has(self.tls) && !has(self.server.generic) ? 8443 : 8080))))))",fieldPath=".backends",message="a backend's ajp.port must be another than the server's port"
 type Target struct {
 	// image is the container image of the server. An external server has none.
 	// +optional
@@ -81,6 +83,9 @@ type Target struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(b, self.exists_one(o, o.server.?generic.port.orValue(o.server.?tomcat.connector.port.orValue(8080)) == b.server.?generic.port.orValue(b.server.?tomcat.connector.port.orValue(8080))))",message="backends must have different ports: a backend without port has 8080"
+	// +kubebuilder:validation:XValidation:rule="self.all(b, !b.server.?tomcat.ajp.hasValue() || self.all(o, o.server.?generic.port.orValue(o.server.?tomcat.connector.port.orValue(8080)) != b.server.tomcat.ajp.?port.orValue(8009)))",message="a backend's ajp.port must be no backend's port: without it AJP has 8009"
+	// +kubebuilder:validation:XValidation:rule="self.all(b, !b.server.?tomcat.ajp.hasValue() || self.exists_one(o, o.server.?tomcat.ajp.hasValue() && o.server.tomcat.ajp.?port.orValue(8009) == b.server.tomcat.ajp.?port.orValue(8009)))",message="backends must have different ajp.port: without it AJP has 8009"
 	// +optional
 	Backends []Backend `json:"backends,omitempty"`
 
@@ -211,6 +216,7 @@ const (
 // ContentFile is a file that the server serves: generated, or from a ConfigMap.
 //
 // +kubebuilder:validation:ExactlyOneOf=sizeBytes;configMapKeyRef
+// +kubebuilder:validation:XValidation:rule="!has(self.fill) || has(self.sizeBytes)",fieldPath=".fill",message="fill must not be set with configMapKeyRef, from which the file is copied"
 type ContentFile struct {
 	// path is the path of the file in the server's URLs.
 	// +kubebuilder:validation:MinLength=2
@@ -219,18 +225,33 @@ type ContentFile struct {
 	// +required
 	Path string `json:"path,omitempty"`
 
-	// sizeBytes is the size of the file in bytes. Its bytes come from a fixed
-	// seed, and don't compress.
+	// sizeBytes is the size of the file in bytes, which come from a fixed seed.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=8589934592
 	// +optional
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
+
+	// fill says what a generated file has: Random, bytes that don't compress, or Text, words of English
+	// that compress to about a third. Defaults to Random.
+	// +optional
+	Fill ContentFill `json:"fill,omitempty"`
 
 	// configMapKeyRef is a key of a ConfigMap of the run's namespace from which the file is copied,
 	// once, when the run starts.
 	// +optional
 	ConfigMapKeyRef *ConfigMapKeyReference `json:"configMapKeyRef,omitempty"`
 }
+
+// ContentFill says what a generated file has.
+//
+// +kubebuilder:validation:Enum=Random;Text
+type ContentFill string
+
+// The values of ContentFill.
+const (
+	ContentRandom ContentFill = "Random"
+	ContentText   ContentFill = "Text"
+)
 
 // ConfigMapKeyReference names a key of a ConfigMap.
 type ConfigMapKeyReference struct {

@@ -105,13 +105,13 @@ type TomcatConnector struct {
 	// +optional
 	Executor TomcatExecutor `json:"executor,omitempty"`
 
-	// sendfile says whether static files may be sent by the kernel (useSendfile). Tomcat never does
-	// so over TLS with NIO and NIO2 by JSSE, nor for compressed responses.
+	// sendfile says whether static files may be sent by the kernel (useSendfile). Tomcat does so from
+	// 48 KiB on, and then doesn't compress them; over TLS with NIO and NIO2 by JSSE it never does.
 	// +optional
 	Sendfile Switch `json:"sendfile,omitempty"`
 
-	// compression says whether text is compressed for clients that accept it.
-	// Assay's clients don't ask for it.
+	// compression says whether text is compressed for clients that accept it, up to the size from which
+	// sendfile sends it. Assay's clients ask for it by a header Accept-Encoding of a request.
 	// +optional
 	Compression Switch `json:"compression,omitempty"`
 

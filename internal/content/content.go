@@ -26,6 +26,8 @@ type File struct {
 	SizeBytes int64 `json:"sizeBytes"`
 	// Source is the path of a file to copy. If it is empty, the file is generated.
 	Source string `json:"source,omitempty"`
+	// Text makes a generated file words of English instead of random bytes.
+	Text bool `json:"text,omitempty"`
 }
 
 // ReadList reads a list of files in JSON.
@@ -43,7 +45,7 @@ func ReadList(name string) ([]File, error) {
 
 // Write writes files into a directory, each completely or not at all. A path that leads out of it
 // is an error, and so is a source of another size. The bytes of a generated file depend only on its
-// path, so that every run serves the same, and can't be compressed.
+// path, so that every run serves the same, and can't be compressed unless it is text.
 func Write(directory string, files []File) error {
 	root, err := os.OpenRoot(directory)
 	if err != nil {
@@ -86,7 +88,7 @@ func write(root *os.Root, file File) error {
 
 func fill(out io.Writer, file File) error {
 	if file.Source == "" {
-		_, err := io.CopyN(out, bytesOf(file.Path), file.SizeBytes)
+		_, err := io.CopyN(out, bytesOf(file), file.SizeBytes)
 		return err
 	}
 	in, err := os.Open(file.Source)
@@ -102,6 +104,10 @@ func fill(out io.Writer, file File) error {
 }
 
 // bytesOf returns an endless reader of the bytes of a generated file.
-func bytesOf(name string) io.Reader {
-	return rand.NewChaCha8(sha256.Sum256([]byte(seed + name)))
+func bytesOf(file File) io.Reader {
+	random := rand.NewChaCha8(sha256.Sum256([]byte(seed + file.Path)))
+	if file.Text {
+		return &text{random: random}
+	}
+	return random
 }

@@ -191,7 +191,7 @@ func contentList(run *v1alpha1.BenchmarkRun, in *Inputs) (list []byte, copied ma
 	files := []content.File{}
 	copied = map[string][]byte{}
 	for i, c := range run.Spec.Target.Content {
-		file := content.File{Path: c.Path, SizeBytes: c.SizeBytes}
+		file := content.File{Path: c.Path, SizeBytes: c.SizeBytes, Text: c.Fill == v1alpha1.ContentText}
 		if c.ConfigMapKeyRef != nil {
 			text, ok := in.Content[c.Path]
 			if !ok {

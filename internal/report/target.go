@@ -84,8 +84,14 @@ func environment(r *result.Result) doc.Section {
 	f.addTexts(unknown,
 		doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Run UID", Value: r.Run.UID},
 		doc.Fact{Name: "Image", Value: r.Run.Image}, doc.Fact{Name: "Image ID", Value: e.TargetImageID})
+	if e.Configuration != nil {
+		f.add("Configuration", "%s", ownConfiguration(e.Configuration))
+	}
 	for _, b := range e.Backends {
 		f.addTexts(unknown, doc.Fact{Name: "Image of " + b.Name, Value: b.Image}, doc.Fact{Name: "Image ID of " + b.Name, Value: b.ImageID})
+		if b.Configuration != nil {
+			f.add("Configuration of "+b.Name, "%s", ownConfiguration(b.Configuration))
+		}
 	}
 	f.addTexts(unknown,
 		doc.Fact{Name: "Target node", Value: e.TargetNode},
@@ -96,6 +102,19 @@ func environment(r *result.Result) doc.Section {
 		doc.Fact{Name: "Kubelet", Value: e.Kubelet},
 		doc.Fact{Name: "Assay", Value: e.Assay})
 	return doc.Section{ID: "environment", Title: "Environment", Question: "Under what conditions was it measured?", Blocks: []doc.Block{f.block()}}
+}
+
+// ownConfiguration says what a configuration of the user's own does.
+func ownConfiguration(c *result.Configuration) string {
+	text := "own " + strings.Join(c.Files, ", ")
+	if c.Replaced {
+		return text + ", in place of Assay's; no field of the server has an effect but its paths and its port"
+	}
+	text += ", included in Assay's"
+	if len(c.Fields) > 0 {
+		text += "; sets what these fields do: " + strings.Join(c.Fields, ", ")
+	}
+	return text
 }
 
 func measuredAt(t time.Time) string {

@@ -38,6 +38,8 @@ type BackendEnvironment struct {
 	Name    string `json:"name"`
 	Image   string `json:"image"`
 	ImageID string `json:"imageID"`
+	// Configuration is the user's own of the container's server, as in Environment.
+	Configuration *Configuration `json:"configuration,omitempty"`
 	// CPULimit is in thousandths of a CPU.
 	CPULimit int64 `json:"cpuLimitMillis"`
 	// CPUs lists the CPUs that the container may run on. CPUExclusivity is Exclusive,

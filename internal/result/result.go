@@ -166,6 +166,8 @@ type Environment struct {
 	ServerVersion string   `json:"serverVersion"`
 	Connector     string   `json:"connector"`
 	Libraries     []string `json:"libraries,omitempty"`
+	// Configuration is the user's own of that server; nil if there is none, or it is unknown.
+	Configuration *Configuration `json:"configuration,omitempty"`
 	// Unverified reports whether the server should have logged them, but did not.
 	Unverified bool `json:"unverified"`
 	// DocumentLength is the length in bytes of the body of the response to the first
@@ -202,6 +204,16 @@ type Environment struct {
 	// ClockStepMicroseconds is by how much the wall clock of the manager's host was set during the
 	// run, or that host slept; 0 if neither happened.
 	ClockStepMicroseconds int64 `json:"clockStepMicroseconds,omitempty"`
+}
+
+// Configuration is a user's own configuration of a server.
+type Configuration struct {
+	// Replaced reports whether one of its files replaced the one that Assay renders.
+	Replaced bool `json:"replaced,omitempty"`
+	// Files are the names of its files.
+	Files []string `json:"files"`
+	// Fields are those of the spec whose settings the files have, if they don't replace the rendered one.
+	Fields []string `json:"fields,omitempty"`
 }
 
 // Client holds the metrics of one client.

@@ -21,7 +21,7 @@ type LoggedErrors struct {
 // end anywhere.
 func ReadErrors(t *v1alpha1.Target, logs map[string]string) []LoggedErrors {
 	var found []LoggedErrors
-	all, _ := declaredBy(t, nil)
+	all, _ := declaredBy(t, nil, nil)
 	for _, s := range all {
 		verifiable, ok := s.Server.(adapter.Verifiable)
 		if !ok {

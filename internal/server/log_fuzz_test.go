@@ -35,7 +35,7 @@ func FuzzLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, log string) {
 		for i := range servers {
 			for _, tls := range []*v1alpha1.TLS{nil, {}} {
-				read, mismatches := ReadLogs(&v1alpha1.Target{Server: servers[i], TLS: tls}, map[string]string{ContainerName: log})
+				read, mismatches := ReadLogs(&v1alpha1.Target{Server: servers[i], TLS: tls}, nil, map[string]string{ContainerName: log})
 				l := read[ContainerName]
 				const most = maxTextBytes + len("…")
 				if len(l.Version) > most || len(l.Connector) > most || len(l.Libraries) > maxLibraries || len(mismatches) > maxMismatches {

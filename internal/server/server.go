@@ -69,6 +69,8 @@ type Rendering struct {
 	// Volumes are those that the containers mount in addition to ContentVolume,
 	// ConfigVolume and TLSVolume.
 	Volumes []corev1.Volume
+	// Own is what the users' own configurations do, by container.
+	Own Own `json:",omitempty"`
 }
 
 // Configurations are the users' own configurations: by container, the files of
@@ -84,7 +86,7 @@ type declared struct {
 
 // declaredBy returns the servers of a target: first the one that clients talk to, then the
 // backends. It returns an error, and the servers before, at one that this version doesn't know.
-func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, error) {
+func declaredBy(t *v1alpha1.Target, configurations Configurations, own Own) ([]declared, error) {
 	inputs := []*adapter.Input{{
 		Name: ContainerName, Image: t.Image, Server: &t.Server, TLS: t.TLS, CPUs: wholeCPUs(&t.Resources), Backends: map[string]int32{}, AJP: map[string]int32{},
 	}}
@@ -94,7 +96,7 @@ func declaredBy(t *v1alpha1.Target, configurations Configurations) ([]declared, 
 	}
 	var all []declared
 	for i, in := range inputs {
-		in.Files = configurations[in.Name]
+		in.Files, in.Own = configurations[in.Name], own[in.Name]
 		for _, s := range servers {
 			if description := s.Describe(in); description != nil {
 				all = append(all, declared{s, description, in})
@@ -125,7 +127,7 @@ func wholeCPUs(r *v1alpha1.Resources) int32 {
 // container.
 func ConfigurationNames(t *v1alpha1.Target) map[string]string {
 	names := map[string]string{}
-	all, _ := declaredBy(t, nil)
+	all, _ := declaredBy(t, nil, nil)
 	for _, s := range all {
 		if s.Configuration != nil {
 			names[s.in.Name] = s.Configuration.ConfigMapName
@@ -138,13 +140,20 @@ func ConfigurationNames(t *v1alpha1.Target) map[string]string {
 // containers. The spec is one that the API server accepted, with its defaults.
 // An error is the user's to fix, and names the field.
 func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, error) {
-	all, err := declaredBy(t, configurations)
+	all, err := declaredBy(t, configurations, nil)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rendering{Description: describe(all), Port: all[0].Port, Files: map[string]string{}}
+	r := &Rendering{Port: all[0].Port, Files: map[string]string{}, Own: Own{}}
 	ports := map[int32]string{}
-	for _, s := range all {
+	for i := range all {
+		s := &all[i]
+		if err := s.in.ReadOwn(s.Files); err != nil {
+			return nil, err
+		}
+		if s.in.Own != nil {
+			r.Own[s.in.Name], s.Description = s.in.Own, s.Describe(s.in)
+		}
 		one, err := s.Render(s.in)
 		if err != nil {
 			return nil, err
@@ -161,22 +170,29 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 		one.Container.Ports = []corev1.ContainerPort{{ContainerPort: s.Port}}
 		r.Containers = append(r.Containers, one.Container)
 	}
+	r.Description = describe(all)
 	return r, nil
 }
 
-// LimitsOf returns what the settings of the server that clients talk to allow. With a configuration of the
-// user's own that is unknown.
-func LimitsOf(t *v1alpha1.Target) Limits {
-	all, _ := declaredBy(t, nil)
-	if len(all) == 0 || all[0].Configuration != nil {
+// LimitsOf returns what the settings of the server that clients talk to allow. A limit that a configuration
+// of the user's own may set is unknown.
+func LimitsOf(t *v1alpha1.Target, own Own) Limits {
+	all, _ := declaredBy(t, nil, own)
+	if len(all) == 0 || all[0].Configuration != nil && all[0].in.Own == nil {
 		return Limits{}
 	}
-	return all[0].Limits
+	limits := all[0].Limits
+	for _, l := range []*adapter.Limit{&limits.Concurrency, &limits.KeepAlive, &limits.Backlog} {
+		if all[0].in.Own.Changes(l.Setting) {
+			*l = adapter.Limit{}
+		}
+	}
+	return limits
 }
 
 // Port returns the TCP port on which a target listens that Assay starts.
 func Port(t *v1alpha1.Target) int32 {
-	all, _ := declaredBy(t, nil)
+	all, _ := declaredBy(t, nil, nil)
 	if len(all) == 0 {
 		return 0
 	}
@@ -202,15 +218,19 @@ func CertificateAuthority(t *v1alpha1.Target) *v1alpha1.CertificateAuthority {
 }
 
 // Describe names the servers of a target and their connectors, as in "HTTPD Event with Tomcat NIO".
-func Describe(t *v1alpha1.Target) string {
-	all, _ := declaredBy(t, nil)
+func Describe(t *v1alpha1.Target, own Own) string {
+	all, _ := declaredBy(t, nil, own)
 	return describe(all)
 }
 
 func describe(all []declared) string {
 	var names []string
 	for _, s := range all {
-		names = append(names, s.Name)
+		name := s.Name
+		if s.in.Own.Changes() {
+			name += " (own " + s.Files.Main + ")"
+		}
+		names = append(names, name)
 	}
 	return strings.Join(names, " with ")
 }
@@ -218,7 +238,7 @@ func describe(all []declared) string {
 // Label adds to the description of a target what tells it from others in a table, as in "Tomcat NIO
 // + JSSE" or "Generic nginx:1.28".
 func Label(description string, t *v1alpha1.Target) string {
-	if all, _ := declaredBy(t, nil); len(all) > 0 && all[0].Detail != "" {
+	if all, _ := declaredBy(t, nil, nil); len(all) > 0 && all[0].Detail != "" {
 		description += " " + all[0].Detail
 	}
 	return description
@@ -228,7 +248,7 @@ func Label(description string, t *v1alpha1.Target) string {
 // logs.
 func VerifiableContainers(t *v1alpha1.Target) []string {
 	var names []string
-	all, _ := declaredBy(t, nil)
+	all, _ := declaredBy(t, nil, nil)
 	for _, s := range all {
 		if _, ok := s.Server.(adapter.Verifiable); ok {
 			names = append(names, s.in.Name)
@@ -244,10 +264,10 @@ func Verifiable(t *v1alpha1.Target) bool {
 
 // ReadLogs returns what the logs of a target's servers say about them, by container,
 // and where that differs from what was declared.
-func ReadLogs(t *v1alpha1.Target, logs map[string]string) (map[string]Log, []Mismatch) {
+func ReadLogs(t *v1alpha1.Target, own Own, logs map[string]string) (map[string]Log, []Mismatch) {
 	read := map[string]Log{}
 	var mismatches []Mismatch
-	all, _ := declaredBy(t, nil)
+	all, _ := declaredBy(t, nil, own)
 	for _, s := range all {
 		verifiable, ok := s.Server.(adapter.Verifiable)
 		log, logged := logs[s.in.Name]

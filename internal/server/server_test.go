@@ -86,7 +86,7 @@ func TestLabel(t *testing.T) {
 		{"Generic", &v1alpha1.Target{Image: "nginx", Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}}, "Generic nginx"},
 		{"External", &v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "https://www.example.org"}}}, "External https://www.example.org"},
 	} {
-		if got := Describe(tc.target); got != tc.description {
+		if got := Describe(tc.target, nil); got != tc.description {
 			t.Errorf("described as %q, want %q", got, tc.description)
 		}
 		if got := Label(tc.description, tc.target); got != tc.want {
@@ -126,7 +126,7 @@ func TestLimits(t *testing.T) {
 		"nginx, no keep-alive":    {nginx(v1alpha1.NginxServer{KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Disabled}}), " 0", "keepAlive.mode 0", "backlog 0"},
 		"an external server":      {v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://a"}}, " 0", " 0", " 0"},
 	} {
-		limits := LimitsOf(&v1alpha1.Target{Server: tc.server})
+		limits := LimitsOf(&v1alpha1.Target{Server: tc.server}, nil)
 		text := func(l adapter.Limit) string { return fmt.Sprint(l.Setting, " ", l.Value) }
 		got := []string{text(limits.Concurrency), text(limits.KeepAlive), text(limits.Backlog)}
 		if want := []string{tc.concurrency, tc.keepAlive, tc.backlog}; !slices.Equal(got, want) {

@@ -48,6 +48,9 @@ var goodTargets = []goodRun{
 		`{name: a, image: a, server: {generic: {port: 1}}}, {name: b, image: a, server: {generic: {port: 2}}}, ` +
 		`{name: c, image: a, server: {generic: {port: 3}}}, {name: a-backend-with-the-longest-names, image: a, server: {generic: {port: 4}}}]}}`},
 	{"backend on 8080 beside TLS", nginxFull, `spec: {target: {server: {nginx: {port: null}}}}`},
+	{"AJP of a backend on the port of nothing else", nginxFull, `spec: {target: {server: {nginx: {port: 8009}}, backends: [{name: app, image: a, server: {tomcat: {ajp: {port: 8010}}}}]}}`},
+	{"a port that the server has with TLS alone", minimal, `spec: {target: {server: {tomcat: null, httpd: {}}, backends: [{name: a, image: a, server: {generic: {port: 8443}}}]}}`},
+	{"text of a size", minimal, `spec: {target: {content: [{path: /a, sizeBytes: 1, fill: Text}]}}`},
 	{"content of 8 GiB", minimal, `spec: {target: {content: [{path: /a, sizeBytes: 8589934592}]}}`},
 	{"content below WEB-INF", minimal, `spec: {target: {content: [{path: /WEB-INF/web.xml, configMapKeyRef: {name: a.b-c, key: ..web_xml}}]}}`},
 	{"toleration of everything", minimal, `spec: {target: {pod: {tolerations: [{operator: Exists}]}}}`},
@@ -75,9 +78,9 @@ func TestDefaultsOfTargets(t *testing.T) {
 		name, patch, part, want string
 	}{
 		{"httpd", `{server: {tomcat: null, httpd: {keepAlive: {}}}}`, "server",
-			`{httpd: {home: /usr/local/apache2, mpm: Event, http2: Disabled, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
+			`{httpd: {home: /usr/local/apache2, keepAlive: {}}}`},
 		{"nginx", `{server: {tomcat: null, nginx: {keepAlive: {}}}}`, "server",
-			`{nginx: {executable: /usr/sbin/nginx, workerConnections: 16384, http2: Disabled, accessLog: Disabled, keepAlive: {mode: Enabled}}}`},
+			`{nginx: {executable: /usr/sbin/nginx, keepAlive: {}}}`},
 		{"generic", `{server: {tomcat: null, generic: {}}}`, "server", `{generic: {}}`},
 		{"external", `{image: null, server: {tomcat: null, external: {url: "http://a"}}}`, "server", `{external: {url: "http://a"}}`},
 		{"tls", `{tls: {certificate: {selfSigned: {}}}}`, "tls",

@@ -271,11 +271,13 @@ spec:
         workerProcesses: 4
         workerConnections: 20000
         backlog: 4096
+        reusePort: Enabled
         keepAlive: {mode: Enabled, maxRequests: 100000, timeoutMilliseconds: 60000}
         sendfile: Enabled
         http2: Enabled
         accessLog: Enabled
         forward: [{pathPrefix: /app/, backend: app, protocol: HTTP}, {pathSuffix: .do, backend: app}]
+        upstreamKeepAlive: {connections: 32, maxRequests: 100000, timeoutMilliseconds: 90000}
         configuration: {configMapName: nginx-conf}
     tls:
       protocols: [TLSv1.3]
@@ -283,7 +285,7 @@ spec:
       certificate: {selfSigned: {}}
     backends: [{name: app, image: "localhost/assay-test/tomcat:9.0", server: {tomcat: {}}}]
     sharedCPU: 1500m
-    content: [{path: /a.html, sizeBytes: 1}]
+    content: [{path: /a.html, sizeBytes: 1, fill: Text}]
     readiness: {path: /a.html}
   load:
     requestsFrom: {configMapKeyRef: {name: urls, key: list.txt}}

@@ -47,7 +47,33 @@ var podRefusals = []refusal{
 	{name: "backend with part of a CPU pinned", patch: withBackends(`{name: a, resources: {cpu: 500m, cpuPinning: Required}, ` + generic + `}`),
 		want: []string{"spec.target.backends[0].resources.cpu", "cpu must be a whole number when cpuPinning is Required"}},
 
+	// ports
+	{name: "backend on the server's port by default", patch: withBackends(`{name: a, image: a, server: {generic: {}}}`),
+		want: []string{"spec.target.backends", "a backend must have another port than the server"}},
+	{name: "backend on the port of a server with TLS", patch: `spec: {target: {server: {tomcat: null, nginx: {}}, tls: {certificate: {selfSigned: {}}}, backends: [{name: a, image: a, server: {tomcat: {connector: {port: 8443}}}}]}}`,
+		want: []string{"spec.target.backends", "a backend must have another port than the server"}},
+	{name: "backend on the port that the server has set", patch: `spec: {target: {server: {tomcat: null, jetty: {connector: {port: 9000}}}, backends: [{name: a, ` + generic + `}]}}`,
+		want: []string{"spec.target.backends", "a backend must have another port than the server"}},
+	{name: "backend on the port of a generic server, which TLS doesn't change", patch: `spec: {target: {server: {tomcat: null, generic: {}}, tls: {certificate: {selfSigned: {}}}, backends: [{name: a, image: a, server: {tomcat: {}}}]}}`,
+		want: []string{"spec.target.backends", "a backend must have another port than the server"}},
+	{name: "two backends on one port", patch: withBackends(`{name: a, ` + generic + `}, {name: b, image: b, server: {tomcat: {connector: {port: 9000}}}}`),
+		want: []string{"spec.target.backends", "backends must have different ports"}},
+	{name: "two backends on one port by default", patch: `spec: {target: {server: {tomcat: {connector: {port: 9000}}}, backends: [{name: a, image: a, server: {tomcat: {}}}, {name: b, image: a, server: {generic: {}}}]}}`,
+		want: []string{"spec.target.backends", "backends must have different ports"}},
+	{name: "AJP on another backend's port", patch: withBackends(`{name: a, image: a, server: {generic: {port: 8009}}}, {name: b, image: b, server: {tomcat: {connector: {port: 9000}, ajp: {}}}}`),
+		want: []string{"spec.target.backends", "ajp.port must be no backend's port"}},
+	{name: "AJP on its own connector's port", patch: withBackends(`{name: b, image: b, server: {tomcat: {connector: {port: 9000}, ajp: {port: 9000}}}}`),
+		want: []string{"spec.target.backends", "ajp.port must be no backend's port"}},
+	{name: "AJP on one port", patch: withBackends(`{name: a, image: a, server: {tomcat: {connector: {port: 9000}, ajp: {}}}}, {name: b, image: b, server: {tomcat: {connector: {port: 9001}, ajp: {port: 8009}}}}`),
+		want: []string{"spec.target.backends", "backends must have different ajp.port"}},
+	{name: "AJP on the server's port", patch: withBackends(`{name: a, image: a, server: {tomcat: {connector: {port: 9000}, ajp: {port: 8080}}}}`),
+		want: []string{"spec.target.backends", "ajp.port must be another than the server's port"}},
+
 	// content
+	{name: "text of a ConfigMap", patch: withContent(`configMapKeyRef: {name: a, key: b}, fill: Text`),
+		want: []string{"spec.target.content[0].fill", "must not be set with configMapKeyRef"}},
+	{name: "content of an unknown kind", patch: withContent(`sizeBytes: 1, fill: Zeros`),
+		want: []string{"spec.target.content[0].fill", `"Random", "Text"`}},
 	{name: "content of both kinds", patch: withContent(`sizeBytes: 1, configMapKeyRef: {name: a, key: b}`),
 		want: []string{"spec.target.content[0]", "exactly one of the fields in [sizeBytes configMapKeyRef]"}},
 	{name: "content of neither kind", patch: `spec: {target: {content: [{path: /a}]}}`,
@@ -220,7 +246,7 @@ func TestBadForwardsAreRefused(t *testing.T) {
 			want: []string{"spec.target.server." + server + ".forward", "must name members of target.backends"}}
 		t.Run(server+": without backends", func(t *testing.T) { r.check(t, minimal, namespace) })
 		why := map[string][]string{"httpd": {"spec.target", "AJP forward needs tomcat.ajp"}, "nginx": {"spec.target.server.nginx.forward", "nginx doesn't speak AJP"}}[server]
-		for _, backend := range []string{generic, `image: a, server: {tomcat: {}}`} {
+		for _, backend := range []string{generic, `image: a, server: {tomcat: {connector: {port: 9000}}}`} {
 			r := refusal{patch: `spec: {target: {server: {tomcat: null, ` + server + `: {forward: [{pathPrefix: /a, backend: app, protocol: AJP}]}}, backends: [{name: app, ` + backend + `}]}}`,
 				want: why}
 			t.Run(server+": by AJP to one without", func(t *testing.T) { r.check(t, minimal, namespace) })

@@ -47,6 +47,9 @@ var numbers = []struct {
 	{"nginx", "backlog", 1, 100000},
 	{"nginx", "keepAlive.maxRequests", 1, 0},
 	{"nginx", "keepAlive.timeoutMilliseconds", 1, 0},
+	{"nginx", "upstreamKeepAlive.connections", 0, 1000000},
+	{"nginx", "upstreamKeepAlive.maxRequests", 1, 0},
+	{"nginx", "upstreamKeepAlive.timeoutMilliseconds", 1, 0},
 	{"generic", "port", 1, 65535},
 }
 
@@ -64,6 +67,7 @@ var choices = []struct{ server, field, values string }{
 	{"httpd", "accessLog", `"Enabled", "Disabled"`},
 	{"httpd", "http2", `"Enabled", "Disabled"`},
 	{"httpd", "keepAlive.mode", `"Enabled", "Disabled"`},
+	{"nginx", "reusePort", `"Enabled", "Disabled"`},
 	{"nginx", "sendfile", `"Enabled", "Disabled"`},
 	{"nginx", "accessLog", `"Enabled", "Disabled"`},
 	{"nginx", "http2", `"Enabled", "Disabled"`},
@@ -132,6 +136,10 @@ var serverRefusals = []refusal{
 	// nginx
 	{name: "time of no keep-alive", patch: asServer("nginx", `{keepAlive: {mode: Disabled, timeoutMilliseconds: 1}}`),
 		want: []string{"spec.target.server.nginx.keepAlive.mode", "must not be set with the mode Disabled", "omit them"}},
+	{name: "connections to backends without a backend", patch: asServer("nginx", `{upstreamKeepAlive: {connections: 1}}`),
+		want: []string{"spec.target.server.nginx.upstreamKeepAlive", "must not be set without forward"}},
+	{name: "limits of no connections to backends", patch: `spec: {target: {server: {tomcat: null, nginx: {forward: [{pathPrefix: /, backend: a}], upstreamKeepAlive: {connections: 0, maxRequests: 1}}}, backends: [{name: a, ` + generic + `}]}}`,
+		want: []string{"spec.target.server.nginx.upstreamKeepAlive.connections", "must not be 0 with maxRequests", "omit them"}},
 	{name: "relative nginx", patch: asServer("nginx", `{executable: nginx}`),
 		want: []string{"spec.target.server.nginx.executable", "absolute path such as /"}},
 

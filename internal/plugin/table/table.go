@@ -130,7 +130,7 @@ func declared(run *v1alpha1.BenchmarkRun, why string) report.Row {
 	described := plan.Describe()
 	row := report.Row{
 		Namespace: run.Namespace, Name: run.Name, NoResult: why,
-		Connector: server.Label(server.Describe(&run.Spec.Target), &run.Spec.Target),
+		Connector: server.Label(server.Describe(&run.Spec.Target, server.OwnIn(run.Status.Target)), &run.Spec.Target),
 		Requests:  described.Requests, Sequential: described.Sequential, Authentication: described.Authentication,
 		KeepAlive: described.KeepAlive, Connections: described.Connections, UserConnections: described.UserConnections, TargetRatePerSecond: loadplan.TargetRatePerSecond(&run.Spec), Tool: described.Tool,
 	}

@@ -92,7 +92,7 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 	sum := sha256.Sum256([]byte(run.Namespace + "/" + run.Name))
 	r := &row{
 		ID: "r" + hex.EncodeToString(sum[:8]), Key: run.Namespace + "/" + run.Name, Namespace: run.Namespace, Name: run.Name, Path: pathOf("runs", run.Namespace, run.Name),
-		State: "New", Server: printable.Text(server.Describe(&run.Spec.Target)), Load: loadOf(&run.Spec),
+		State: "New", Server: printable.Text(server.Describe(&run.Spec.Target, server.OwnIn(run.Status.Target))), Load: loadOf(&run.Spec),
 		Rate: none, P99: none, Failed: none, CPU: none, Started: none, Took: none, created: run.CreationTimestamp.Time,
 	}
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {

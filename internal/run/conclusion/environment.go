@@ -19,6 +19,7 @@ func (from *Evidence) environment() result.Environment {
 		ServerVersion:  started.ServerVersion,
 		Connector:      started.Connector,
 		Libraries:      started.Libraries,
+		Configuration:  configuration(&started.ServerStatus),
 		Unverified:     server.Verifiable(&spec.Target) && started.Connector == "",
 		DocumentLength: -1,
 		TargetCPULimit: manifest.ServerCPUMillis(&spec.Target, 0),
@@ -50,11 +51,18 @@ func (from *Evidence) environment() result.Environment {
 	return e
 }
 
+func configuration(s *v1alpha1.ServerStatus) *result.Configuration {
+	if s.Configuration == nil {
+		return nil
+	}
+	return &result.Configuration{Replaced: s.Configuration.Extent == v1alpha1.ConfigurationReplaced, Files: s.Configuration.Files, Fields: s.Configuration.Fields}
+}
+
 func (from *Evidence) backendEnvironment(b *v1alpha1.Backend, cpuLimit int64) result.BackendEnvironment {
 	e := result.BackendEnvironment{Name: b.Name, Image: b.Image, CPULimit: cpuLimit}
 	for _, started := range from.Started.Backends {
 		if started.Name == b.Name {
-			e.ImageID = started.ImageID
+			e.ImageID, e.Configuration = started.ImageID, configuration(&started.ServerStatus)
 		}
 	}
 	cpus, cores, exclusivity := observed.BackendCPUs(b, from.Observed.Sessions.Agent)

@@ -77,7 +77,7 @@ func (e *Evidence) Describe(at int64) (*result.Run, validity.Declared, error) {
 	spec, plan := &e.Run.Spec, e.Plans[0] // where clients can't have the same, the first has most
 	d := plan.Describe()
 	d.Namespace, d.Name, d.UID = e.Run.Namespace, e.Run.Name, string(e.Run.UID)
-	d.Image, d.Server = spec.Target.Image, server.Describe(&spec.Target)
+	d.Image, d.Server = spec.Target.Image, server.Describe(&spec.Target, server.OwnIn(e.Started))
 	d.MeasurementTime = e.Observed.Wall(at, e.Now).UTC()
 	d.Load, d.TargetRatePerSecond = loadplan.Shape(spec), loadplan.TargetRatePerSecond(spec)
 	for _, p := range e.Plans {
@@ -96,7 +96,7 @@ func (e *Evidence) Describe(at int64) (*result.Run, validity.Declared, error) {
 	declared.ThinkTime, declared.RampMicroseconds = plan.ThinkTime != nil, plan.Measurement.Profile.Duration().Microseconds()
 	declared.TLSResumption = plan.TLS != nil && plan.TLS.Resume
 	declared.Link = bandwidth(&spec.Target)
-	limits := server.LimitsOf(&spec.Target)
+	limits := server.LimitsOf(&spec.Target, server.OwnIn(e.Started))
 	declared.Concurrency = validity.Limit{Setting: limits.Concurrency.Setting, Value: int64(limits.Concurrency.Value)}
 	declared.KeepAlive = validity.Limit{Setting: limits.KeepAlive.Setting, Value: int64(limits.KeepAlive.Value)}
 	declared.Backlog = validity.Limit{Setting: limits.Backlog.Setting, Value: int64(limits.Backlog.Value)}

@@ -76,6 +76,7 @@ func observePod(p *step.Planner, pod *corev1.Pod) (address string) {
 	for i := len(t.Backends); i < len(spec.Backends); i++ {
 		t.Backends = append(t.Backends, v1alpha1.BackendStatus{Name: spec.Backends[i].Name})
 	}
+	recordOwn(p)
 	containers := map[string]string{}
 	servers := manifest.Servers(p.Run, pod)
 	for _, status := range pod.Status.ContainerStatuses {
@@ -104,6 +105,22 @@ func observePod(p *step.Planner, pod *corev1.Pod) (address string) {
 		p.Watch.Containers = containers
 	}
 	return t.Address
+}
+
+// recordOwn takes what the users' own configurations do from the run's ConfigMap, once.
+func recordOwn(p *step.Planner) {
+	t := &p.Started
+	if t.Configuration != nil || len(server.ConfigurationNames(&p.Run.Spec.Target)) == 0 || p.Observed.Config == nil {
+		return
+	}
+	rendering, err := manifest.ReadRendering(p.Observed.Config)
+	if err != nil {
+		return // the pod was built from it
+	}
+	rendering.Own.Record(server.ContainerName, &t.ServerStatus)
+	for i := range t.Backends {
+		rendering.Own.Record(t.Backends[i].Name, &t.Backends[i].ServerStatus)
+	}
 }
 
 // recordTarget writes what was started into the status, as far as that has room.

@@ -56,7 +56,7 @@ func NewPlanner(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) *Pla
 		p.Record(o.Job)
 	}
 	if o.Logs != nil {
-		p.Logged, p.Mismatches = server.ReadLogs(&run.Spec.Target, o.Logs)
+		p.Logged, p.Mismatches = server.ReadLogs(&run.Spec.Target, server.OwnIn(run.Status.Target), o.Logs)
 	}
 	return p
 }

@@ -44,6 +44,8 @@ type Description struct {
 	AJPPort int32
 	// Configuration is the user's own configuration, or nil if there is none.
 	Configuration *v1alpha1.Configuration
+	// Files say what its files can do.
+	Files *FileRules
 	Limits
 }
 
@@ -91,6 +93,8 @@ type Input struct {
 	Backends, AJP map[string]int32
 	// Files are the files of the user's own configuration, by name.
 	Files map[string]string
+	// Own is what these do, or nil if that isn't known, or there is none.
+	Own *Own
 }
 
 // Field returns the path in the spec of a field of the server, such as tomcat.home, or of its TLS,

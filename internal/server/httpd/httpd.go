@@ -38,8 +38,11 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	if h == nil {
 		return nil
 	}
-	d := &adapter.Description{Name: "HTTPD " + mpmOf(in), Port: in.Port(h.Port), Configuration: h.Configuration}
-	if counts, err := processesOf(in); err == nil {
+	d := &adapter.Description{Name: "HTTPD", Port: in.Port(h.Port), Configuration: h.Configuration, Files: rules}
+	if !in.Own.Changes() {
+		d.Name += " " + mpmOf(in)
+	}
+	if counts, err := processesOf(in); err == nil && !in.Own.Changes("serverLimit", "threadsPerChild") {
 		d.Concurrency = adapter.Limit{Setting: "maxRequestWorkers", Value: cmp.Or(counts.maxRequestWorkers, defaultWorkers(h.MPM))}
 	}
 	keepAlive := ptr.Deref(h.KeepAlive, v1alpha1.HTTPDKeepAlive{})

@@ -41,6 +41,12 @@ var specs = map[string]servertest.Web{
 		"z.conf": "Header set X-Order \"z\"\n",
 		"a.conf": "LoadModule headers_module modules/mod_headers.so\nHeader set X-Order \"a\"",
 	}},
+	"tuning": {TLS: &v1alpha1.TLS{}, HTTPD: &v1alpha1.HTTPDServer{HTTP2: v1alpha1.Enabled, Sendfile: v1alpha1.Enabled, MaxRequestWorkers: ptr.To(int32(100)), Forward: []v1alpha1.Forward{{PathPrefix: "/app", Backend: "app"}}}, Files: map[string]string{
+		"processes.conf": "ListenBacklog 1024\nMaxConnectionsPerChild 10000\nMinSpareThreads 25\nMaxSpareThreads 100\nAsyncRequestWorkerFactor 4\n",
+		"deflate.conf":   "LoadModule filter_module modules/mod_filter.so\nLoadModule deflate_module modules/mod_deflate.so\nDeflateCompressionLevel 1\nAddOutputFilterByType DEFLATE text/html text/plain\n",
+		"protocols.conf": "H2MaxWorkers 64\nH2MaxSessionStreams 200\nSSLHonorCipherOrder on\nSSLSessionCacheTimeout 60\n",
+		"hosts.conf":     "Listen 8090\n<VirtualHost *:8090>\n    SSLEngine off\n    KeepAlive Off\n    ProxyPass \"/others\" \"http://127.0.0.1:9001/others\" max=8 ttl=60\n</VirtualHost>\n",
+	}},
 	"own-main": {HTTPD: &v1alpha1.HTTPDServer{}, Files: map[string]string{
 		"extra.conf": "Header set X-Extra yes\n",
 		"httpd.conf": `ServerRoot /usr/local/apache2

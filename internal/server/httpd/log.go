@@ -80,11 +80,11 @@ func readLog(log string) logged {
 	return l
 }
 
-// ReadLog implements adapter.Verifiable. A configuration of the user's own may differ from the spec,
-// so then only values of the spec that httpd itself changed are compared.
+// ReadLog implements adapter.Verifiable. What a configuration of the user's own sets may differ from the spec,
+// so that only values of the spec that httpd itself changed are compared.
 func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
 	l, found := readLog(log), adapter.Mismatches{In: in}
-	if in.Server.HTTPD.Configuration == nil {
+	if !in.Changed(in.Server.HTTPD.Configuration) {
 		found.Refusals(log, refusals)
 		if mpm := mpmOf(in); l.Connector != "" && l.Connector != "mpm_"+strings.ToLower(mpm) {
 			found.Differs("httpd.mpm", mpm, l.Connector, "use an image whose httpd has no built-in mpm")

@@ -58,7 +58,7 @@ func TestMismatches(t *testing.T) {
 		} {
 			log := strings.ReplaceAll(servertest.Log(t, "logs/httpd-module-missing"), "mod_none", "mod_"+module)
 			target, _ := specs["defaults"].Target()
-			_, got := server.ReadLogs(target, map[string]string{server.ContainerName: log})
+			_, got := server.ReadLogs(target, nil, map[string]string{server.ContainerName: log})
 			if len(got) != 1 || got[0].Field != want || !got[0].Unsupported {
 				t.Errorf("%s: got %v, want %s", module, got, want)
 			}

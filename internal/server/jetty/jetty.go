@@ -45,7 +45,7 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 		return nil
 	}
 	d := &adapter.Description{
-		Name: "Jetty", Port: in.Port(connectorOf(j).Port), Configuration: j.Configuration,
+		Name: "Jetty", Port: in.Port(connectorOf(j).Port), Configuration: j.Configuration, Files: rules,
 	}
 	d.Concurrency = adapter.Limit{Setting: "threads.max", Value: defaultMaxThreads}
 	if k := connectorOf(j).KeepAlive; k != nil && k.Mode == v1alpha1.Disabled {

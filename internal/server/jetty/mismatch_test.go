@@ -27,7 +27,7 @@ func TestReadLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			target, _ := (&jettySpec{}).target()
-			read, _ := server.ReadLogs(target, map[string]string{server.ContainerName: servertest.Log(t, name)})
+			read, _ := server.ReadLogs(target, nil, map[string]string{server.ContainerName: servertest.Log(t, name)})
 			if diff := cmp.Diff(want, read[server.ContainerName]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -41,7 +41,7 @@ func TestStartedWithoutMismatch(t *testing.T) {
 	for name, spec := range specs {
 		t.Run(name, func(t *testing.T) {
 			target, _ := spec.target()
-			read, found := server.ReadLogs(target, map[string]string{server.ContainerName: servertest.Log(t, "rendered-logs/"+name)})
+			read, found := server.ReadLogs(target, nil, map[string]string{server.ContainerName: servertest.Log(t, "rendered-logs/"+name)})
 			if len(found) > 0 {
 				t.Errorf("found %v", found)
 			}
@@ -95,7 +95,7 @@ func TestMismatches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			target, _ := test.spec.target()
-			_, mismatches := server.ReadLogs(target, map[string]string{server.ContainerName: servertest.Log(t, test.log)})
+			_, mismatches := server.ReadLogs(target, nil, map[string]string{server.ContainerName: servertest.Log(t, test.log)})
 			var got []found
 			for _, m := range mismatches {
 				got = append(got, found{m.Field, m.Declared, m.Real, m.Unsupported})
@@ -117,7 +117,7 @@ func TestModulesOfFields(t *testing.T) {
 		"network-connection-limit": "spec.target.server.jetty.connector.maxConnections",
 	} {
 		target, _ := (&jettySpec{}).target()
-		_, found := server.ReadLogs(target, map[string]string{server.ContainerName: "ERROR : Unknown module=[" + module + "] List available with --list-modules\n"})
+		_, found := server.ReadLogs(target, nil, map[string]string{server.ContainerName: "ERROR : Unknown module=[" + module + "] List available with --list-modules\n"})
 		if len(found) != 1 || found[0].Field != want {
 			t.Errorf("%s: %v", module, found)
 		}

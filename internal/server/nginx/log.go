@@ -82,8 +82,8 @@ func running(log string) string {
 	return log
 }
 
-// ReadLog implements adapter.Verifiable. A configuration of the user's own may differ from the spec,
-// so then only values of the spec that nginx itself changed are compared.
+// ReadLog implements adapter.Verifiable. What a configuration of the user's own sets may differ from the spec,
+// so that only values of the spec that nginx itself changed are compared.
 func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mismatch) {
 	log = running(log)
 	n := in.Server.Nginx
@@ -92,22 +92,22 @@ func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mis
 	for _, a := range l.adjustments {
 		files, _ := strconv.Atoi(a.real)
 		exceeds := a.setting == "worker_connections" && a.configured == strconv.Itoa(connections)
-		if exceeds || a.setting == openFiles && n.Configuration == nil && files < connections {
+		if exceeds || a.setting == openFiles && !in.Changed(n.Configuration, "workerConnections") && files < connections {
 			found.Differs("nginx.workerConnections", strconv.Itoa(connections), fmt.Sprintf("a worker can have %d files open", files),
 				fmt.Sprintf("decrease it, or increase the limit of open files of the node's container runtime to %d", 2*connections))
 		}
 	}
-	if n.Configuration != nil {
+	if in.Changed(n.Configuration) {
 		return l.Log, found.All
 	}
 	workers := int(workerProcesses(in))
-	if failed := noFork.FindString(log); failed != "" {
+	if failed := noFork.FindString(log); failed != "" && !in.Changed(n.Configuration, "workerProcesses") {
 		found.Differs("nginx.workerProcesses", strconv.Itoa(workers), fmt.Sprintf("%d started, then %s", l.workers, failed),
 			"decrease it, or increase the node's limit of processes per pod")
 	}
 	found.Refusals(log, refusals)
 	// Some may still be starting: nginx responds as soon as the first has started.
-	if l.workers > workers {
+	if l.workers > workers && !in.Changed(n.Configuration, "workerProcesses") {
 		found.Differs("nginx.workerProcesses", strconv.Itoa(workers), fmt.Sprintf("%d started", l.workers), "check the image's nginx")
 	}
 	return l.Log, found.All

@@ -44,7 +44,7 @@ func TestReadWorkers(t *testing.T) {
 	if err != nil || len(logs) == 0 {
 		t.Fatalf("no logs: %v", err)
 	}
-	several := map[string]int{"everything": 2, "workers": 3}
+	several := map[string]int{"contexts": 2, "everything": 2, "workers": 3}
 	for _, path := range logs {
 		name := strings.TrimSuffix(filepath.Base(path), ".log")
 		if name == "configuration" || strings.HasPrefix(name, "own-main") {

@@ -42,7 +42,7 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	if n == nil {
 		return nil
 	}
-	d := &adapter.Description{Name: "Nginx", Port: in.Port(n.Port), Configuration: n.Configuration}
+	d := &adapter.Description{Name: "Nginx", Port: in.Port(n.Port), Configuration: n.Configuration, Files: rules}
 	keepAlive := ptr.Deref(n.KeepAlive, v1alpha1.NginxKeepAlive{})
 	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, 0) // whose default depends on the version
 	if keepAlive.Mode == v1alpha1.Disabled {
@@ -79,13 +79,13 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 		if name != mainFile {
 			r.Configure(in, "conf_"+name, in.Files[name], ownDirectory+"/"+name)
 		}
-	}
-	if replaced {
-		text = own
-		if inForeground.MatchString(own) {
+		if inForeground.MatchString(in.Files[name]) {
 			// Given twice, nginx refuses it.
 			r.Container.Args = r.Container.Args[:2]
 		}
+	}
+	if replaced {
+		text = own
 	}
 	r.Configure(in, mainFile, text, directory+"/"+mainFile)
 	r.Configure(in, "mime.types", "types {\n"+webserver.MIMETypes("    %s %s;\n")+"}\n", mimeFile)
@@ -115,22 +115,26 @@ func mainText(in *adapter.Input) (string, error) {
 	if err := in.CheckTLS(); err != nil {
 		return "", err
 	}
+	c, err := newText(in)
+	if err != nil {
+		return "", err
+	}
 	connections := ptr.Deref(n.WorkerConnections, defaultConnections)
-
-	c := &adapter.Text{}
 	c.Line(`worker_processes %d;`, workerProcesses(in))
 	c.Line(`# A connection may have a file beside it.`)
 	c.Line(`worker_rlimit_nofile %d;`, 2*connections)
 	c.Line(`pid "%s/nginx.pid";`, webserver.RunDirectory)
 	c.Line(`error_log stderr notice;`)
+	c.include(in, inMain)
 	c.Line(``)
 	c.Block(`events {`)
 	c.Line(`worker_connections %d;`, connections)
+	c.include(in, inEvents)
 	c.End(`}`)
 	c.Line(``)
 	c.Block(`http {`)
 	for _, name := range temporaryDirectories {
-		c.Line(`%s_temp_path "%s/%s";`, name, webserver.RunDirectory, name)
+		c.Line(name+`_temp_path "%s/%s";`, webserver.RunDirectory, name)
 	}
 	c.Line(`include "%s";`, mimeFile)
 	c.Line(`default_type application/octet-stream;`)
@@ -146,7 +150,7 @@ func mainText(in *adapter.Input) (string, error) {
 		c.Line(`sendfile %s;`, adapter.OnOff(n.Sendfile))
 	}
 	writeKeepAlive(c, n.KeepAlive)
-	writeBackends(c, routes)
+	writeBackends(c, in, routes)
 	c.Line(``)
 	c.Block(`server {`)
 	listen := fmt.Sprintf("listen %d", in.Port(n.Port))
@@ -159,17 +163,18 @@ func mainText(in *adapter.Input) (string, error) {
 	if n.Backlog != nil {
 		listen += fmt.Sprintf(" backlog=%d", *n.Backlog)
 	}
+	if n.ReusePort == v1alpha1.Enabled {
+		listen += " reuseport"
+	}
 	c.Line(`%s;`, listen)
 	c.Line(`root "%s";`, webserver.ContentDirectory)
 	c.Line(`index index.html;`)
 	writeTLS(c, in.TLS)
 	writeRoutes(c, routes)
-	for _, name := range in.FileNames() {
-		if name != mainFile {
-			c.Line(`include "%s/%s";`, ownDirectory, name)
-		}
-	}
+	c.include(in, inServer)
 	c.End(`}`)
+	// After the rendered server, which gets the requests for no other.
+	c.include(in, inHTTP)
 	c.End(`}`)
 	return c.String(), nil
 }
@@ -179,7 +184,7 @@ func workerProcesses(in *adapter.Input) int32 {
 	return ptr.Deref(in.Server.Nginx.WorkerProcesses, max(in.CPUs, 1))
 }
 
-func writeKeepAlive(c *adapter.Text, k *v1alpha1.NginxKeepAlive) {
+func writeKeepAlive(c *text, k *v1alpha1.NginxKeepAlive) {
 	switch {
 	case k == nil:
 		return
@@ -192,7 +197,7 @@ func writeKeepAlive(c *adapter.Text, k *v1alpha1.NginxKeepAlive) {
 }
 
 // writeTLS makes nginx speak TLS (https://nginx.org/en/docs/http/ngx_http_ssl_module.html).
-func writeTLS(c *adapter.Text, tls *v1alpha1.TLS) {
+func writeTLS(c *text, tls *v1alpha1.TLS) {
 	if tls == nil {
 		return
 	}
@@ -222,7 +227,8 @@ func writeTLS(c *adapter.Text, tls *v1alpha1.TLS) {
 
 // writeBackends writes the backends that requests are forwarded to. Their names have a
 // prefix, so that none has another meaning.
-func writeBackends(c *adapter.Text, routes []webserver.Route) {
+func writeBackends(c *text, in *adapter.Input, routes []webserver.Route) {
+	keepAlive := ptr.Deref(in.Server.Nginx.UpstreamKeepAlive, v1alpha1.NginxUpstreamKeepAlive{})
 	written := map[string]bool{}
 	for _, r := range routes {
 		if written[r.Backend] {
@@ -232,25 +238,37 @@ func writeBackends(c *adapter.Text, routes []webserver.Route) {
 		c.Line(``)
 		c.Block(`upstream backend-%s {`, r.Backend)
 		c.Line(`server 127.0.0.1:%d;`, r.Port)
-		c.Line(`keepalive %d;`, idleConnections)
+		if idle := ptr.Deref(keepAlive.Connections, idleConnections); idle > 0 {
+			c.Line(`keepalive %d;`, idle)
+		}
+		c.LineIfSet(`keepalive_requests %d;`, keepAlive.MaxRequests)
+		c.LineIfSet(`keepalive_timeout %dms;`, keepAlive.TimeoutMilliseconds)
 		c.End(`}`)
 	}
-	if len(routes) > 0 {
+	if len(routes) > 0 && !c.own[inServer]["proxy_set_header"] {
 		c.Line(``)
-		c.Line(`proxy_http_version 1.1;`)
-		c.Line(`proxy_set_header Connection "";`)
-		c.Line(`proxy_set_header Host $http_host;`)
+		writeProxy(c)
 	}
+}
+
+// writeProxy sets what requests to backends have. A context with headers of its own inherits none.
+func writeProxy(c *text) {
+	c.Line(`proxy_http_version 1.1;`)
+	c.Line(`proxy_set_header Connection "";`)
+	c.Line(`proxy_set_header Host $http_host;`)
 }
 
 // writeRoutes forwards requests; the first route that fits counts. nginx tries regular expressions
 // in their order, after the prefixes with ^~. So that is what a prefix can be unless a suffix comes
 // before it (https://nginx.org/en/docs/http/ngx_http_core_module.html#location).
-func writeRoutes(c *adapter.Text, routes []webserver.Route) {
+func writeRoutes(c *text, routes []webserver.Route) {
 	location := func(match string, r webserver.Route) {
 		c.Block(`location %s {`, match)
 		c.Line(`proxy_pass http://backend-%s;`, r.Backend)
 		c.End(`}`)
+	}
+	if len(routes) > 0 && c.own[inServer]["proxy_set_header"] {
+		writeProxy(c)
 	}
 	directories, afterSuffix := map[string]bool{}, false
 	for _, r := range routes {

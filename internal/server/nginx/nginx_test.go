@@ -26,7 +26,14 @@ var specs = map[string]servertest.Web{
 	"workers": {CPU: "1", Nginx: &v1alpha1.NginxServer{
 		WorkerProcesses: ptr.To(int32(3)), Sendfile: v1alpha1.Disabled, KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Disabled},
 	}},
-	"forward":     {Nginx: &v1alpha1.NginxServer{Forward: servertest.Forwards}},
+	"forward": {Nginx: &v1alpha1.NginxServer{Forward: servertest.Forwards}},
+	"forward-keep-alive": {Nginx: &v1alpha1.NginxServer{
+		ReusePort: v1alpha1.Enabled, Forward: []v1alpha1.Forward{{PathPrefix: "/", Backend: "app"}},
+		UpstreamKeepAlive: &v1alpha1.NginxUpstreamKeepAlive{Connections: ptr.To(int32(32)), MaxRequests: ptr.To(int32(100000)), TimeoutMilliseconds: ptr.To(int32(90000))},
+	}},
+	"forward-no-keep-alive": {Nginx: &v1alpha1.NginxServer{
+		Forward: []v1alpha1.Forward{{PathPrefix: "/", Backend: "app"}}, UpstreamKeepAlive: &v1alpha1.NginxUpstreamKeepAlive{Connections: ptr.To(int32(0))},
+	}},
 	"forward-all": {Nginx: &v1alpha1.NginxServer{Forward: []v1alpha1.Forward{{PathPrefix: "/", Backend: "app"}}}},
 	"forward-folder": {Nginx: &v1alpha1.NginxServer{Forward: []v1alpha1.Forward{
 		{PathPrefix: "/app/", Backend: "app"}, {PathPrefix: "/app", Backend: "api"},
@@ -34,6 +41,15 @@ var specs = map[string]servertest.Web{
 	"configuration": {Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{
 		"z.conf": "location /z { return 200 z; }\n",
 		"a.conf": "add_header X-Order a;\nlisten [::]:8080;",
+	}},
+	"contexts": {CPU: "2", Nginx: &v1alpha1.NginxServer{Backlog: ptr.To(int32(4096)), Forward: []v1alpha1.Forward{{PathPrefix: "/app", Backend: "app"}}}, Files: map[string]string{
+		"main.conf":           "worker_rlimit_nofile 20000;\nworker_cpu_affinity auto;\nworker_shutdown_timeout 5s;\n",
+		"events.conf":         "multi_accept on;\nuse epoll;\n",
+		"10-tuning.http.conf": "tcp_nopush on;\naccess_log /assay/logs/mine.log combined;\nopen_file_cache max=1000 inactive=20s;\nmap $uri $kind { default other; ~\\.js$ script; }\n",
+		"20-cache.http.conf":  "proxy_cache_path /assay/run/cache levels=1:2 keys_zone=pages:1m;\nupstream others { server 127.0.0.1:9001; keepalive 8; }\n",
+		"other.http.conf":     "server { listen 8090; location / { return 200 other; } }\n",
+		"server.conf":         "proxy_set_header X-Kind $kind;\nroot /assay/content/;\n",
+		"z.conf":              "location /others { proxy_pass http://others; proxy_cache pages; }\n",
 	}},
 	"own-main": {Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{
 		"extra.conf": "add_header X-Extra yes;\n",

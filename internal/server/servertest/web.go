@@ -93,11 +93,12 @@ func withTLS(resumption v1alpha1.Switch, protocols []v1alpha1.TLSProtocol, ciphe
 
 // Mismatches compares the mismatches of a target's log with want, except for their
 // remedies. It returns what the log says.
-func Mismatches(t *testing.T, readLogs func(*v1alpha1.Target, map[string]string) (map[string]adapter.Log, []adapter.Mismatch),
+func Mismatches[Own any](t *testing.T, readLogs func(*v1alpha1.Target, Own, map[string]string) (map[string]adapter.Log, []adapter.Mismatch),
 	spec Web, log string, want []adapter.Mismatch) adapter.Log {
 	t.Helper()
 	target, _ := spec.Target()
-	read, got := readLogs(target, map[string]string{adapter.ContainerName: log})
+	var unknown Own
+	read, got := readLogs(target, unknown, map[string]string{adapter.ContainerName: log})
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(adapter.Mismatch{}, "Remedy"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -115,7 +115,7 @@ func TestReadLogFindsMismatches(t *testing.T) {
 		target, _ := test.spec.target()
 		t.Run(test.log, func(t *testing.T) {
 			var got []found
-			_, mismatches := server.ReadLogs(target, map[string]string{server.ContainerName: logOf(t, test.log)})
+			_, mismatches := server.ReadLogs(target, nil, map[string]string{server.ContainerName: logOf(t, test.log)})
 			for _, c := range mismatches {
 				if c.Declared == "" || c.Real == "" || c.Remedy == "" {
 					t.Errorf("incomplete: %+v", c)
@@ -131,7 +131,7 @@ func TestReadLogFindsMismatches(t *testing.T) {
 
 func TestMismatchHasRemedy(t *testing.T) {
 	target, _ := declared(v1alpha1.TomcatAPR, "").target()
-	_, found := server.ReadLogs(target, map[string]string{server.ContainerName: logOf(t, "tomcat-10.1-apr-refused-exit")})
+	_, found := server.ReadLogs(target, nil, map[string]string{server.ContainerName: logOf(t, "tomcat-10.1-apr-refused-exit")})
 	if len(found) != 1 {
 		t.Fatalf("found %v", found)
 	}

@@ -56,7 +56,10 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	if t == nil {
 		return nil
 	}
-	d := &adapter.Description{Name: "Tomcat " + string(protocolOf(t)), Port: in.Port(t.Connector.Port), Configuration: t.Configuration}
+	d := &adapter.Description{Name: "Tomcat", Port: in.Port(t.Connector.Port), Configuration: t.Configuration, Files: rules}
+	if !in.Own.Changes() {
+		d.Name += " " + string(protocolOf(t))
+	}
 	if t.AJP != nil {
 		d.AJPPort = ptr.Deref(t.AJP.Port, defaultAJPPort)
 	}
@@ -187,6 +190,10 @@ func libraryPath(in *adapter.Input) string {
 		"/usr/lib64", "/lib64", "/usr/lib", "/lib",
 	}, ":")
 }
+
+// rules are those of the user's own files. The protocol and the implementation of TLS say which libraries
+// Java needs.
+var rules = &adapter.FileRules{Kind: "tomcat", Main: serverXML, Kept: []string{"home", "base", "connector.port", "connector.tlsImplementation", "ajp.port", "jvmOptions", "gcLog"}}
 
 // fileName matches names that stay in conf.
 var fileName = regexp.MustCompile(`^([.]?[A-Za-z0-9_-][A-Za-z0-9._-]{0,198})$`)

@@ -94,7 +94,7 @@ var tomcatSpecs = map[string]tomcatSpec{
 		},
 	},
 	"own-server": {
-		tomcat: tomcatBy(v1alpha1.TomcatNIO),
+		tomcat: tomcatBy(""),
 		configuration: map[string]string{
 			"logging.properties": "handlers = java.util.logging.ConsoleHandler\n.level = INFO\n",
 			"server.xml": `<Server port="-1">
@@ -253,7 +253,7 @@ func TestTomcatAsBackend(t *testing.T) {
 	if r.Files["jsp_conf_context.xml"] != "<Context/>" {
 		t.Errorf("the backend's files: %v", slices.Sorted(maps.Keys(r.Files)))
 	}
-	_, found := server.ReadLogs(target, map[string]string{"jsp": servertest.Log(t, "logs/tomcat-11-apr-refused")})
+	_, found := server.ReadLogs(target, nil, map[string]string{"jsp": servertest.Log(t, "logs/tomcat-11-apr-refused")})
 	if len(found) != 1 || found[0].Field != "spec.target.backends[jsp].server.tomcat.connector.protocol" {
 		t.Errorf("found %v", found)
 	}
