@@ -144,7 +144,7 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &Rendering{Port: all[0].Port, Files: map[string]string{}, Own: Own{}}
+	r := &Rendering{Port: all[0].Port, Files: map[string]string{}}
 	ports := map[int32]string{}
 	for i := range all {
 		s := &all[i]
@@ -152,6 +152,9 @@ func Render(t *v1alpha1.Target, configurations Configurations) (*Rendering, erro
 			return nil, err
 		}
 		if s.in.Own != nil {
+			if r.Own == nil {
+				r.Own = Own{}
+			}
 			r.Own[s.in.Name], s.Description = s.in.Own, s.Describe(s.in)
 		}
 		one, err := s.Render(s.in)

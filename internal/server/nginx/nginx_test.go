@@ -49,6 +49,7 @@ var specs = map[string]servertest.Web{
 		"20-cache.http.conf":  "proxy_cache_path /assay/run/cache levels=1:2 keys_zone=pages:1m;\nupstream others { server 127.0.0.1:9001; keepalive 8; }\n",
 		"other.http.conf":     "server { listen 8090; location / { return 200 other; } }\n",
 		"server.conf":         "proxy_set_header X-Kind $kind;\nroot /assay/content/;\n",
+		"index.http.conf":     "index index.htm index.html;\n",
 		"z.conf":              "location /others { proxy_pass http://others; proxy_cache pages; }\n",
 	}},
 	"own-main": {Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{

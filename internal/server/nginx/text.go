@@ -8,7 +8,8 @@ import (
 )
 
 // text is a configuration without those lines for which one of the user's own files has another in the same
-// context: nginx takes most directives once. No field has set them, because ReadOwn refuses that.
+// context, since nginx takes most directives once, or around it, since that would have no effect. No field has set
+// them, because ReadOwn refuses that.
 type text struct {
 	adapter.Text
 	// own has the names of the user's directives by context.
@@ -44,7 +45,8 @@ func newText(in *adapter.Input) (*text, error) {
 // Line adds a line, unless the user's own has another.
 func (c *text) Line(format string, values ...any) {
 	name, _, _ := strings.Cut(format, " ")
-	if !c.own[c.open[len(c.open)-1]][name] || slices.Contains(repeated, name) {
+	context := c.open[len(c.open)-1]
+	if own := c.own[context][name] || context == inServer && c.own[inHTTP][name]; !own || slices.Contains(repeated, name) {
 		c.Text.Line(format, values...)
 	}
 }
