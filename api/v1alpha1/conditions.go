@@ -136,6 +136,8 @@ const (
 	ReasonReady = "Ready"
 	// ReasonNotReady: the target, or some client, isn't ready yet.
 	ReasonNotReady = "NotReady"
+	// ReasonTargetRecreated: the kubelet was stopped while it started the target, whose pod is created once more.
+	ReasonTargetRecreated = "TargetRecreated"
 	// ReasonActive: the run hasn't finished.
 	ReasonActive = "Active"
 	// ReasonFinished: the run has finished, and nothing is left to do.

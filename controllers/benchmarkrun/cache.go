@@ -107,6 +107,9 @@ func trimMeta(m *metav1.ObjectMeta) metav1.ObjectMeta {
 func short(text string) string { return strings.Clone(text[:min(len(text), maxText)]) }
 
 func trimPod(pod *corev1.Pod) *corev1.Pod {
+	if pod.Spec.RestartPolicy == "" { // the API server sets it: this one is trimmed
+		return pod
+	}
 	kept := &corev1.Pod{
 		ObjectMeta: trimMeta(&pod.ObjectMeta),
 		Spec: corev1.PodSpec{
@@ -132,8 +135,10 @@ func trimPod(pod *corev1.Pod) *corev1.Pod {
 			kept.Status.Conditions = append(kept.Status.Conditions, condition)
 		}
 	}
+	manifest.NoteChanges(kept, pod)
 	kept.Status.InitContainerStatuses = trimStatuses(pod.Status.InitContainerStatuses)
 	kept.Status.ContainerStatuses = trimStatuses(pod.Status.ContainerStatuses)
+	kept.Status.EphemeralContainerStatuses = trimStatuses(pod.Status.EphemeralContainerStatuses)
 	return kept
 }
 

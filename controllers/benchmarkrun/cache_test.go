@@ -258,7 +258,8 @@ func TestNobodyFillsTheCache(t *testing.T) {
 		m.Finalizers = append(m.Finalizers, "example.org/"+strings.Repeat("x", 63))
 		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{Name: large, Kind: "Job", Controller: ptr.To(i == 0)})
 	}
-	pod := &corev1.Pod{ObjectMeta: m, Spec: corev1.PodSpec{NodeSelector: map[string]string{"x": large}, Hostname: large}}
+	pod := &corev1.Pod{ObjectMeta: m, Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, NodeSelector: map[string]string{"x": large}, Hostname: large}}
+	pod.Annotations = map[string]string{"large": large, manifest.AnnotationWritten: `{"x":"y"}`, manifest.AnnotationChanges: large}
 	for i := range 2000 {
 		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
 			Name: fmt.Sprintf("%063d", i), Image: large, Command: []string{large}, Env: []corev1.EnvVar{{Name: "x", Value: large}},

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/pods"
 )
@@ -70,13 +69,13 @@ func (r *Reconciler) observeLogs(ctx context.Context, br *v1alpha1.BenchmarkRun,
 		return
 	}
 	o.Logs, o.LogErrors = map[string]string{}, map[string]string{}
-	for _, container := range manifest.Servers(br, o.Target) {
-		log, err := r.Logs(ctx, br.Namespace, o.Target.Name, container.Name, time.Time{})
+	for _, container := range observed.LoggedContainers(br, o) {
+		log, err := r.Logs(ctx, br.Namespace, o.Target.Name, container, time.Time{})
 		if err != nil {
-			o.LogErrors[container.Name] = err.Error()
+			o.LogErrors[container] = err.Error()
 			continue
 		}
-		o.Logs[container.Name] = log
+		o.Logs[container] = log
 	}
 }
 

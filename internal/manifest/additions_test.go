@@ -165,6 +165,7 @@ func TestAdditionsChangeNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 			test.added(want)
+			noteWritten(&want.ObjectMeta, &want.Spec)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

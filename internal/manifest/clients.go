@@ -32,7 +32,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	if runsK6(run) {
 		image, program = cmp.Or(run.Spec.Clients.Image, settings.K6Image), k6Program
 	}
-	client := assayContainer(clientContainer, image, settings, resources, program, "client")
+	client := assayContainer(ClientContainer, image, settings, resources, program, "client")
 	client.Env = []corev1.EnvVar{
 		{Name: "ASSAY_MANAGER", Value: settings.SessionAddress},
 		{Name: "ASSAY_CPU_LIMIT_MILLIS", Value: strconv.FormatInt(resources.Limits.Cpu().MilliValue(), 10)},
@@ -48,6 +48,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	mountScript(run, script, &template.Spec, &client)
 	useTool(run, settings, &template.Spec, &client)
 	template.Spec.Containers = []corev1.Container{client}
+	noteWritten(&template.ObjectMeta, &template.Spec)
 	return &batchv1.Job{
 		ObjectMeta: objectMeta(run, ClientsName(run)),
 		Spec: batchv1.JobSpec{

@@ -17,7 +17,7 @@ import (
 const (
 	AgentContainer   = "agent"
 	ContentContainer = "content"
-	clientContainer  = "client"
+	ClientContainer  = "client"
 )
 
 // The paths of the clients' programs in their images.

@@ -71,6 +71,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 		return nil, err
 	}
 	limitScratch(pod, run)
+	noteWritten(&pod.ObjectMeta, &pod.Spec)
 	return pod, nil
 }
 
@@ -101,9 +102,10 @@ func contentWriter(resources corev1.ResourceRequirements, settings *Settings) co
 // Servers returns the containers of the target's pod that run a server, first the one that clients
 // connect to. It omits the agent and containers that the cluster added.
 func Servers(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) []corev1.Container {
-	names := []string{server.ContainerName}
-	for i := range run.Spec.Target.Backends {
-		names = append(names, run.Spec.Target.Backends[i].Name)
-	}
-	return slices.DeleteFunc(slices.Clone(pod.Spec.Containers), func(c corev1.Container) bool { return !slices.Contains(names, c.Name) })
+	return slices.DeleteFunc(slices.Clone(pod.Spec.Containers), func(c corev1.Container) bool { return !IsServer(run, c.Name) })
+}
+
+// IsServer reports whether a container of the target's pod runs a server.
+func IsServer(run *v1alpha1.BenchmarkRun, container string) bool {
+	return container == server.ContainerName || slices.ContainsFunc(run.Spec.Target.Backends, func(b v1alpha1.Backend) bool { return b.Name == container })
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -101,6 +102,9 @@ func environment(r *result.Result) doc.Section {
 		doc.Fact{Name: "Container runtime", Value: e.ContainerRuntime},
 		doc.Fact{Name: "Kubelet", Value: e.Kubelet},
 		doc.Fact{Name: "Assay", Value: e.Assay})
+	for _, c := range e.PodChanges {
+		f.add("Changed in "+podsOf(&c), "%s", changeText(&c))
+	}
 	return doc.Section{ID: "environment", Title: "Environment", Question: "Under what conditions was it measured?", Blocks: []doc.Block{f.block()}}
 }
 
@@ -115,6 +119,29 @@ func ownConfiguration(c *result.Configuration) string {
 		text += "; sets what these fields do: " + strings.Join(c.Fields, ", ")
 	}
 	return text
+}
+
+// podsOf names the pods in which something was changed.
+func podsOf(c *result.PodChange) string {
+	switch {
+	case c.Role == result.RoleTarget:
+		return "the target's pod"
+	case c.Pods == 1:
+		return "a client's pod"
+	}
+	return fmt.Sprintf("%d clients' pods", c.Pods)
+}
+
+func changeText(c *result.PodChange) string {
+	switch {
+	case c.Was == "":
+		return c.Field + " added: " + c.Is
+	case c.Is == "":
+		return c.Field + " removed: " + c.Was
+	case c.Was == c.Is:
+		return c.Field
+	}
+	return c.Field + ": " + c.Is + " instead of " + c.Was
 }
 
 func measuredAt(t time.Time) string {

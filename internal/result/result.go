@@ -201,6 +201,8 @@ type Environment struct {
 	Kubelet          string `json:"kubelet"`
 	// Assay is the version of the operator.
 	Assay string `json:"assay"`
+	// PodChanges lists what the cluster changed in the pods of the run after the manager wrote them.
+	PodChanges []PodChange `json:"podChanges,omitempty"`
 	// ClockStepMicroseconds is by how much the wall clock of the manager's host was set during the
 	// run, or that host slept; 0 if neither happened.
 	ClockStepMicroseconds int64 `json:"clockStepMicroseconds,omitempty"`
@@ -215,6 +217,33 @@ type Configuration struct {
 	// Fields are those of the spec whose settings the files have, if they don't replace the rendered one.
 	Fields []string `json:"fields,omitempty"`
 }
+
+// PodChange is something that pods of a run had otherwise than the manager wrote it: an admission webhook or policy changed it.
+type PodChange struct {
+	// Role is Target or Client, Pods the number of pods with the change.
+	Role string `json:"role"`
+	Pods int64  `json:"pods"`
+	// Field is the path in the spec of the pod. Was is its value as written, empty for something added, and Is that of the pod, empty
+	// for something removed. Values that may be secret are replaced by the word present.
+	Field string `json:"field"`
+	Was   string `json:"was,omitempty"`
+	Is    string `json:"is,omitempty"`
+	// Effect is what the change has to do with the measurement: one of the constants below, or empty for nothing.
+	Effect string `json:"effect,omitempty"`
+}
+
+// The values of PodChange.Role and PodChange.Effect.
+const (
+	RoleTarget = "Target"
+	RoleClient = "Client"
+
+	// EffectContainer: a container that ran during the measurement, or through which requests passed.
+	EffectContainer = "Container"
+	// EffectResources: other resources, or another QoS class, than the run declares.
+	EffectResources = "Resources"
+	// EffectProcess: a process of the run's that ran in another way than the run declares.
+	EffectProcess = "Process"
+)
 
 // Client holds the metrics of one client.
 type Client struct {

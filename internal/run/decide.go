@@ -50,6 +50,9 @@ func Decide(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) step.Pla
 		clear(p)
 	default:
 		admit(p)
+		if start.Recreate(p) {
+			break
+		}
 		if f := failure.Find(p.Run, p.Observed, p.Now, p.Mismatches); f != nil {
 			p.Fail(f)
 		} else {
@@ -187,8 +190,13 @@ func admit(p *step.Planner) {
 func advance(p *step.Planner) {
 	o, starts := p.Observed, p.Observed.Sessions.Starts
 	p.RequeueAt(observed.JudgedAt(p.Run, o))
-	if until, may := pods.MayBeStopping(o.Target, p.Now); may {
+	if until, may := pods.MayBeStopping(p.Run, o.Target, p.Now); may {
 		p.RequeueAt(until)
+	}
+	for _, pod := range o.Clients {
+		if ended, until := pods.ClientEnded(pod, p.Now); !ended && !until.IsZero() {
+			p.RequeueAt(until)
+		}
 	}
 	p.RequeueAt(o.LeaderSince.Add(observed.TakeoverGrace))
 	collected := o.Collected(loadplan.Replicas(&p.Run.Spec))

@@ -194,7 +194,7 @@ func TestDecideFailsARun(t *testing.T) {
 		"client deleted":     {func(s *scene) { s.o.Clients[1].DeletionTimestamp = &metav1.Time{Time: now} }, v1alpha1.ReasonClientLost, "Client 1"},
 		"client no memory": {func(s *scene) {
 			s.o.Clients[1].Status.Phase = corev1.PodFailed
-			s.o.Clients[1].Status.ContainerStatuses = terminated(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
+			end(s.o.Clients[1], "client", corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})
 		}, v1alpha1.ReasonClientFailed, "spec.clients.resources.memory"},
 		"client failed": {func(s *scene) {
 			s.clients(func(c *session.ClientState) { c.Failure = "k6 ended" })

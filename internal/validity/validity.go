@@ -23,6 +23,8 @@ var rules = []rule{
 	loadEndedEarly,
 	iterationsFailed,
 	targetUnverified,
+	containerInjected,
+	podChanged,
 	serverExited,
 	clientLimited,
 	clientSaturated,
@@ -176,11 +178,15 @@ const (
 	// ReasonForeignTool: another load generator than Assay's own.
 	ReasonForeignTool = "ForeignTool"
 
-	ReasonNoWarmup           = "NoWarmup"
-	ReasonWarmupNotSteady    = "WarmupNotSteady"
-	ReasonNotSteady          = "NotSteady"
-	ReasonTargetUnverified   = "TargetUnverified"
-	ReasonServerExited       = "ServerExited"
+	ReasonNoWarmup         = "NoWarmup"
+	ReasonWarmupNotSteady  = "WarmupNotSteady"
+	ReasonNotSteady        = "NotSteady"
+	ReasonTargetUnverified = "TargetUnverified"
+	ReasonServerExited     = "ServerExited"
+	// Those of what the cluster changed in pods.
+	ReasonContainerInjected = "ContainerInjected"
+	ReasonPodChanged        = "PodChanged"
+
 	ReasonTargetUsageUnknown = "TargetUsageUnknown"
 	ReasonTargetCPUShared    = "TargetCPUShared"
 	ReasonSharedCore         = "SharedCore"

@@ -18,6 +18,8 @@ var elsewhere = map[string]string{
 	validity.ReasonClockStepped:       "make chaos ARGS='-kinds manager-clock-set'",
 	validity.ReasonServerExited:       "make chaos ARGS='-kinds server-killed'",
 	validity.ReasonTargetUsageUnknown: "TestExternal in test/e2e",
+	validity.ReasonContainerInjected:  "TestInjectedContainers in test/e2e: it needs an admission policy",
+	validity.ReasonPodChanged:         "TestInjectedContainers in test/e2e: it needs an admission policy",
 	validity.ReasonTargetUnverified:   "unit tests: it needs an image that doesn't write its log to its output",
 	validity.ReasonClientLimited:      "TestOutOfDescriptors in cmd/assay-load",
 	validity.ReasonRequestsUnanswered: "TestTerminatedInAHang in cmd/assay-load: nothing stops the load of a run before its end",

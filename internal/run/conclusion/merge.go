@@ -8,7 +8,6 @@ import (
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/server"
-	"github.com/assay-dev/assay/internal/session/sessionpb"
 	"github.com/assay-dev/assay/internal/validity"
 )
 
@@ -59,16 +58,6 @@ func (e *Evidence) Merge() (*result.Result, error) {
 	merged.Findings = validity.Judge(merged, declared)
 	validity.Accept(merged.Findings, accepted(e.Run))
 	return merged, nil
-}
-
-// measurementStart returns the common start time of the measurement, as the clients had it.
-func (e *Evidence) measurementStart() int64 {
-	for _, c := range e.Observed.Sessions.Clients {
-		if at := c.Starts[sessionpb.Stage_STAGE_MEASUREMENT]; at != 0 {
-			return at
-		}
-	}
-	return e.Observed.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT]
 }
 
 // Describe returns what was run, and what else the run declares. at is the start time of the measurement.

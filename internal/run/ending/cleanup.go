@@ -70,7 +70,7 @@ func retained(p *step.Planner) bool {
 // clientsEnded reports whether the clients' pods have terminated. The server never exits by itself.
 func clientsEnded(o *observed.Run) bool {
 	for _, pod := range o.Clients {
-		if !pods.Ended(pod) {
+		if !pods.Ended(pod) && pods.ContainerEnd(pod, manifest.ClientContainer) == nil {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func stopPods(p *step.Planner) {
 // stop plans to terminate a pod but to keep it.
 func stop(p *step.Planner, pod *corev1.Pod) {
 	switch {
-	case pods.Ended(pod) || pods.WasStopped(pod) || !pod.DeletionTimestamp.IsZero():
+	case pods.ContainersEnded(pod) || pods.WasStopped(pod) || !pod.DeletionTimestamp.IsZero():
 	case pod.Spec.NodeName == "": // it has no log, and no kubelet that would stop it
 		p.Delete = append(p.Delete, pod)
 	default:

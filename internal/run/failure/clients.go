@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/run/inputs"
 	"github.com/assay-dev/assay/internal/run/observed"
@@ -80,7 +81,8 @@ func clientDeleted(s *seen) string {
 func clientFailed(kind session.FailureKind) func(*seen) string {
 	return func(s *seen) string {
 		return s.eachClient(func(c *client) string {
-			stopping := c.FailureKind == session.FailureStopped && c.pod != nil && (!pods.Ended(c.pod) || !c.pod.DeletionTimestamp.IsZero())
+			ended, _ := pods.ClientEnded(c.pod, s.now)
+			stopping := c.FailureKind == session.FailureStopped && c.pod != nil && (!ended || !c.pod.DeletionTimestamp.IsZero())
 			if c.Failure == "" || stopping || kind != anyKind && c.FailureKind != kind {
 				return ""
 			}
@@ -90,28 +92,28 @@ func clientFailed(kind session.FailureKind) func(*seen) string {
 }
 
 // endedEarly reports whether a client terminated by itself before it sent its totals.
-func (c *client) endedEarly() bool {
-	return c.pod != nil && pods.Ended(c.pod) && c.pod.DeletionTimestamp.IsZero() && c.Totals == nil
+func (s *seen) endedEarly(c *client) bool {
+	ended, _ := pods.ClientEnded(c.pod, s.now)
+	return ended && c.pod.DeletionTimestamp.IsZero() && c.Totals == nil
 }
 
 func clientExited(s *seen) string {
 	return s.eachClient(func(c *client) string {
-		if !c.endedEarly() {
+		if !s.endedEarly(c) {
 			return ""
 		}
-		for _, status := range c.pod.Status.ContainerStatuses {
-			if end := status.State.Terminated; end != nil {
-				return fmt.Sprintf("Client %d exited before its measurement was complete: %s%s", c.index, pods.Exit(end),
-					pods.MemoryAdvice(end, c.pod, status.Name, "spec.clients.resources.memory"))
-			}
+		end := pods.ContainerEnd(c.pod, manifest.ClientContainer)
+		if end == nil {
+			return ""
 		}
-		return ""
+		return fmt.Sprintf("Client %d exited before its measurement was complete: %s%s", c.index, pods.Exit(end),
+			pods.MemoryAdvice(end, c.pod, manifest.ClientContainer, "spec.clients.resources.memory"))
 	})
 }
 
 func clientEnded(s *seen) string {
 	return s.eachClient(func(c *client) string {
-		if !c.endedEarly() {
+		if !s.endedEarly(c) {
 			return ""
 		}
 		return fmt.Sprintf("Client %d was lost before its measurement was complete: %s", c.index, pods.ReasonOf(c.pod))
@@ -146,7 +148,7 @@ func clientLacksObject(s *seen) string {
 func clientImageUnavailable(s *seen) string {
 	return s.eachClient(func(c *client) string {
 		wait := pods.Waiting(c.pod, s.now)
-		if wait == nil || !wait.Image {
+		if wait == nil || !wait.Image || wait.Container != manifest.ClientContainer && wait.Container != manifest.ToolContainer {
 			return ""
 		}
 		remedy := "Check the installation of the operator."
@@ -165,6 +167,9 @@ func clientBlocked(s *seen) string {
 		wait := pods.Waiting(c.pod, s.now)
 		if wait == nil {
 			return ""
+		}
+		if wait.Container != manifest.ClientContainer && wait.Container != manifest.ToolContainer {
+			return fmt.Sprintf("Client %d can't be started: container %s, which Assay did not create: %s", c.index, wait.Container, wait.Message)
 		}
 		return fmt.Sprintf("Client %d can't be started: %s", c.index, wait.Message)
 	})
@@ -224,6 +229,9 @@ func clientNotReady(s *seen) string {
 	return s.unready(func(c *client) string {
 		if e := s.o.PodEvents[c.pod.Name]; e != nil {
 			return fmt.Sprintf("Client %d did not start within %s: %s", c.index, ClientsReadyTimeout, e)
+		}
+		if !c.known && pods.RunningSince(c.pod, manifest.ClientContainer) != (time.Time{}) {
+			return fmt.Sprintf("Client %d %s", c.index, s.unconnected(ClientsReadyTimeout, c.pod.Name, manifest.ClientContainer))
 		}
 		return fmt.Sprintf("Client %d was not ready after %s. See the log of pod %s.", c.index, ClientsReadyTimeout, c.pod.Name)
 	})

@@ -34,6 +34,7 @@ var table = []struct {
 	{v1alpha1.ReasonTargetCrashed, serverExited},
 	{v1alpha1.ReasonTargetLost, targetFailed},
 	{v1alpha1.ReasonTargetLost, agentExited},
+	{v1alpha1.ReasonTargetLost, targetEnded},
 	{v1alpha1.ReasonConfigurationMissing, targetLacksObject},
 	{v1alpha1.ReasonTargetNotStarted, targetBlocked},
 	{v1alpha1.ReasonTargetImageUnavailable, targetImageUnavailable},

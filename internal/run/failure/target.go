@@ -3,7 +3,9 @@ package failure
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -92,27 +94,23 @@ func (s *seen) endedServer() *corev1.ContainerStatus {
 	if s.mayBeStopped() {
 		return nil
 	}
-	return pods.ServerEnd(s.o.Target)
+	return pods.ServerEnd(s.run, s.o.Target)
 }
 
 func (s *seen) mayBeStopped() bool {
 	if s.o.Target == nil {
 		return true
 	}
-	_, may := pods.MayBeStopping(s.o.Target, s.now)
+	_, may := pods.MayBeStopping(s.run, s.o.Target, s.now)
 	return may || pods.Stopping(s.o.Target)
 }
 
 func serverNotStarted(s *seen) string {
 	status := s.endedServer()
-	if status == nil || !neverRan(status.State.Terminated) {
+	if status == nil || !pods.NeverRan(status.State.Terminated) {
 		return ""
 	}
 	return fmt.Sprintf("%s could not be started: %s. Check the command in %s.server.", nameOf(status.Name), pods.Exit(status.State.Terminated), fieldOf(status.Name))
-}
-
-func neverRan(end *corev1.ContainerStateTerminated) bool {
-	return end.Reason == "StartError" || end.Reason == "ContainerCannotRun"
 }
 
 func serverExited(s *seen) string {
@@ -140,12 +138,18 @@ func agentExited(s *seen) string {
 	if s.mayBeStopped() {
 		return ""
 	}
-	for _, status := range s.o.Target.Status.ContainerStatuses {
-		if end := status.State.Terminated; end != nil {
-			return "The target's agent exited: " + pods.Exit(end)
-		}
+	if end := pods.ContainerEnd(s.o.Target, manifest.AgentContainer); end != nil {
+		return "The target's agent exited: " + pods.Exit(end)
 	}
 	return ""
+}
+
+// targetEnded finds a pod that ended before a container of Assay's did: the cluster added another one, which failed.
+func targetEnded(s *seen) string {
+	if s.mayBeStopped() || !pods.Ended(s.o.Target) {
+		return ""
+	}
+	return "The target's pod ended: " + pods.ReasonOf(s.o.Target)
 }
 
 func targetLacksObject(s *seen) string {
@@ -182,6 +186,10 @@ func assayImageUnavailable(s *seen) string {
 	wait := pods.Waiting(s.o.Target, s.now)
 	if wait == nil {
 		return ""
+	}
+	if wait.Container != manifest.AgentContainer && wait.Container != manifest.ContentContainer {
+		return fmt.Sprintf("The image of container %s can't be pulled: %s. Assay did not create that container: check what adds it to pods of namespace %s.",
+			wait.Container, wait.Message, s.run.Namespace)
 	}
 	return fmt.Sprintf("The image of Assay's container %s can't be pulled: %s. Check the installation of the operator.", wait.Container, wait.Message)
 }
@@ -224,13 +232,27 @@ func targetNotReady(s *seen) string {
 	if !late {
 		return ""
 	}
+	agent := s.o.Sessions.Agent
+	if agent == nil && pods.RunningSince(s.o.Target, manifest.AgentContainer) != (time.Time{}) {
+		return fmt.Sprintf("The target's agent %s", s.unconnected(state.ReadinessTimeout(s.run), manifest.TargetName(s.run), manifest.AgentContainer))
+	}
 	probe := "the agent never reported"
-	if agent := s.o.Sessions.Agent; agent != nil && agent.ProbeFailure != "" {
+	if agent != nil && agent.ProbeFailure != "" {
 		probe = agent.ProbeFailure
 	}
 	return fmt.Sprintf(
 		"Readiness probe GET %s did not succeed within %ds: %s. Check the server's configuration, spec.target.readiness.path and spec.target.readiness.timeoutSeconds.%s",
 		server.ReadinessPath(&s.run.Spec), timeout, probe, logTail(s.o.Logs[server.ContainerName]))
+}
+
+// unconnected says of a container that runs that it has had no session, why that may be, and where to look.
+func (s *seen) unconnected(timeout time.Duration, pod, container string) string {
+	address := s.o.Settings.SessionAddress
+	_, port, _ := net.SplitHostPort(address)
+	return fmt.Sprintf("did not connect to the manager at %s within %ds, although it runs. "+
+		"A NetworkPolicy or a mesh may be in the way: pods of namespace %s need egress to port %s of the manager in namespace %s, and to DNS. "+
+		"To look: set spec.podRetention to OnFailure, create the run again, and read kubectl logs %s -c %s -n %s.%s",
+		address, int(timeout.Seconds()), s.run.Namespace, port, s.o.Settings.Namespace, pod, container, s.run.Namespace, logTail(s.o.Logs[container]))
 }
 
 // agentFailed finds an agent that said that it failed, of a kind that has a reason of its own, or of any.

@@ -22,7 +22,7 @@ func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) bool {
 	switch {
 	case o.Target == nil:
 		return false
-	case pods.ServerEnd(o.Target) != nil:
+	case pods.ServerEnd(run, o.Target) != nil:
 		return true
 	case state.UnderLoad(state.Of(run)):
 		return false
@@ -30,6 +30,18 @@ func NeedsLogs(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) bool {
 		return !verified(run)
 	}
 	return !state.TargetWasReady(run) && now.After(TargetReadyBy(run, o))
+}
+
+// LoggedContainers returns the containers whose logs are read then: the servers, and an agent that has not connected.
+func LoggedContainers(run *v1alpha1.BenchmarkRun, o *Run) []string {
+	var names []string
+	for _, c := range manifest.Servers(run, o.Target) {
+		names = append(names, c.Name)
+	}
+	if o.Sessions.Agent == nil {
+		names = append(names, manifest.AgentContainer)
+	}
+	return names
 }
 
 // NeedsLoadLogs returns the containers whose logs must be read for what they say about the load, and since when:

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
 )
 
@@ -38,16 +40,37 @@ const StopDelay = 3 * time.Second
 // MayBeStopping reports whether a server exited so recently, and as a program does that receives a
 // signal, that the pod may be stopping, and until when. It doesn't wait for a node whose clock differs
 // by more than stopDelay. pod may be nil.
-func MayBeStopping(pod *corev1.Pod, now time.Time) (until time.Time, may bool) {
+func MayBeStopping(run *v1alpha1.BenchmarkRun, pod *corev1.Pod, now time.Time) (until time.Time, may bool) {
 	if pod == nil || Ended(pod) {
 		return time.Time{}, false
 	}
-	status := ServerEnd(pod)
-	if status == nil || !slices.Contains([]int32{0, 128 + 15, 128 + 9}, status.State.Terminated.ExitCode) || status.State.Terminated.Reason == "OOMKilled" {
+	status := ServerEnd(run, pod)
+	if status == nil {
 		return time.Time{}, false
 	}
-	until = status.State.Terminated.FinishedAt.Add(StopDelay)
+	return mayBeStopped(status.State.Terminated, now)
+}
+
+func mayBeStopped(end *corev1.ContainerStateTerminated, now time.Time) (until time.Time, may bool) {
+	if !slices.Contains([]int32{0, 128 + 15, 128 + 9}, end.ExitCode) || end.Reason == "OOMKilled" {
+		return time.Time{}, false
+	}
+	until = end.FinishedAt.Add(StopDelay)
 	return until, now.Before(until) && until.Sub(now) <= 2*StopDelay
+}
+
+// ClientEnded reports whether the client of a pod has terminated, and why is known: with its pod, or next to a container of the
+// cluster that goes on. pod may be nil. Until may be the time at which it is known.
+func ClientEnded(pod *corev1.Pod, now time.Time) (ended bool, until time.Time) {
+	if pod == nil || Ended(pod) {
+		return pod != nil, time.Time{}
+	}
+	end := ContainerEnd(pod, manifest.ClientContainer)
+	if end == nil || ContainersEnded(pod) {
+		return false, time.Time{}
+	}
+	until, stopping := mayBeStopped(end, now)
+	return !stopping, until
 }
 
 // Stopping reports whether all containers of a pod have terminated but the pod hasn't: the kubelet

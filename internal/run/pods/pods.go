@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
@@ -39,6 +40,27 @@ func ContainersEnded(pod *corev1.Pod) bool {
 	statuses := pod.Status.ContainerStatuses
 	return Ended(pod) || len(statuses) > 0 && len(statuses) == len(pod.Spec.Containers) &&
 		!slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.State.Terminated == nil })
+}
+
+// ContainerEnd returns how a container of a pod terminated, or nil. A pod in which the cluster runs containers of its own may go on
+// without it.
+func ContainerEnd(pod *corev1.Pod, name string) *corev1.ContainerStateTerminated {
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].Name == name {
+			return pod.Status.ContainerStatuses[i].State.Terminated
+		}
+	}
+	return nil
+}
+
+// RunningSince returns the time since which a container of a pod runs, or zero.
+func RunningSince(pod *corev1.Pod, name string) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; s.Name == name && s.State.Running != nil {
+			return s.State.Running.StartedAt.Time
+		}
+	}
+	return time.Time{}
 }
 
 // containerStatuses returns those of the init containers, then those of the others.
@@ -113,6 +135,11 @@ func Unschedulable(pod *corev1.Pod) string {
 	return ""
 }
 
+// NeverRan reports whether a container terminated because it could not be started.
+func NeverRan(end *corev1.ContainerStateTerminated) bool {
+	return end.Reason == "StartError" || end.Reason == "ContainerCannotRun"
+}
+
 // Exit describes how a container terminated, with the end of its log if the kubelet kept that.
 func Exit(end *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", end.ExitCode)
@@ -161,17 +188,22 @@ func NodeOf(name string) string {
 // ReasonOf returns the reason and the message of a pod's status.
 func ReasonOf(pod *corev1.Pod) string {
 	if pod.Status.Reason == "" && pod.Status.Message == "" {
+		for _, status := range pod.Status.InitContainerStatuses {
+			if end := status.State.Terminated; end != nil && end.ExitCode != 0 {
+				return "its init container " + status.Name + " failed: " + Exit(end)
+			}
+		}
 		return "no reason given"
 	}
 	return strings.Trim(pod.Status.Reason+": "+pod.Status.Message, ": ")
 }
 
 // ServerEnd returns the server that terminated first, or nil.
-func ServerEnd(pod *corev1.Pod) *corev1.ContainerStatus {
+func ServerEnd(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) *corev1.ContainerStatus {
 	var first *corev1.ContainerStatus
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]
-		if status.Name == manifest.AgentContainer || status.State.Terminated == nil {
+		if !manifest.IsServer(run, status.Name) || status.State.Terminated == nil {
 			continue
 		}
 		if first == nil || status.State.Terminated.FinishedAt.Before(&first.State.Terminated.FinishedAt) {

@@ -26,8 +26,11 @@ import (
 func Ready(p *step.Planner) bool {
 	o := p.Observed
 	answered := observed.Probed(p.Run, o) != nil
-	if becomes(p, v1alpha1.ConditionTargetReady, answered, "The readiness probe succeeded.", func() string { return targetProgress(p.Run, p.Observed) }) && (o.Target != nil || o.Job != nil) {
+	if becomes(p, v1alpha1.ConditionTargetReady, answered, "The readiness probe succeeded.", func() string { return targetProgress(p.Run, p.Observed, p.Now) }) && (o.Target != nil || o.Job != nil) {
 		p.RequeueAt(observed.TargetReadyBy(p.Run, o))
+		if o.Target != nil && o.Sessions.Agent == nil {
+			p.RequeueAt(connectedBy(o))
+		}
 	}
 	replicas := loadplan.Replicas(&p.Run.Spec)
 	n := p.CountClients(func(c *session.ClientState) bool { return c.Ready && c.Connected })
@@ -75,7 +78,22 @@ func AwaitReadiness(p *step.Planner) {
 	}
 }
 
-func targetProgress(run *v1alpha1.BenchmarkRun, o *observed.Run) string {
+// connectTimeout is the time from the start of the agent after which the status says that it hasn't connected.
+const connectTimeout = 20 * time.Second
+
+// connectedBy returns the time at which the agent should have connected to this manager.
+func connectedBy(o *observed.Run) time.Time {
+	since := pods.RunningSince(o.Target, manifest.AgentContainer)
+	if since.IsZero() {
+		return o.Target.CreationTimestamp.Add(time.Hour)
+	}
+	if o.LeaderSince.After(since) {
+		since = o.LeaderSince
+	}
+	return since.Add(connectTimeout)
+}
+
+func targetProgress(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) string {
 	pod := o.Target
 	switch {
 	case state.IsExternal(run):
@@ -91,6 +109,8 @@ func targetProgress(run *v1alpha1.BenchmarkRun, o *observed.Run) string {
 		return "The target does not start yet: " + o.PodEvents[pod.Name].String()
 	case o.Sessions.Agent != nil && o.Sessions.Agent.ProbeFailure != "":
 		return "The readiness probe failed: " + o.Sessions.Agent.ProbeFailure
+	case o.Sessions.Agent == nil && !now.Before(connectedBy(o)):
+		return "The target's agent runs, but has not connected to the manager at " + o.Settings.SessionAddress + " yet."
 	}
 	return "The target is starting."
 }

@@ -25,6 +25,9 @@ func Timeline(before, after *v1alpha1.BenchmarkRunStatus, now time.Time) []v1alp
 	if entered && !UnderLoad(state) {
 		add(v1alpha1.TimelineEvent(state))
 	}
+	if isRecreated(after) && !isRecreated(before) {
+		add(v1alpha1.EventTargetRecreated)
+	}
 	for _, ready := range []string{v1alpha1.ConditionTargetReady, v1alpha1.ConditionClientsReady} {
 		if meta.IsStatusConditionTrue(after.Conditions, ready) && !meta.IsStatusConditionTrue(before.Conditions, ready) {
 			add(v1alpha1.TimelineEvent(ready))
@@ -40,6 +43,12 @@ func Timeline(before, after *v1alpha1.BenchmarkRunStatus, now time.Time) []v1alp
 		add(v1alpha1.EventFinished)
 	}
 	return entries
+}
+
+// isRecreated reports whether a status says that the target's pod is created once more.
+func isRecreated(status *v1alpha1.BenchmarkRunStatus) bool {
+	c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionTargetReady)
+	return c != nil && c.Reason == v1alpha1.ReasonTargetRecreated
 }
 
 // activeState returns the state of a run that has not finished, or an empty text.
