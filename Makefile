@@ -372,6 +372,11 @@ test-modules: # Test the tools that build the cluster and the images, the dashbo
 	@cd test/promql && go test ./...
 	@cd test/gitops && go test ./...
 	@cd test/s3 && go test ./...
+	@$(MAKE) test-versions
+
+.PHONY: test-versions
+test-versions: # Validate both CustomResourceDefinitions as the newest and the oldest Kubernetes that is supported
+	@cd test/versions && go test . && go test -modfile=oldest.mod .
 
 .PHONY: test-dockerfile
 test-dockerfile: kind-deps assay-image assay-load-image assay-k6-image ## Build the Dockerfile with podman and compare its images with those of make images

@@ -71,7 +71,7 @@ values() {
     BEGIN { within = -1 }
     { text = $0; sub(/^ */, "", text); depth = (length($0) - length(text)) / 2 }
     text ~ /^# -- / { about = substr(text, 6); next }
-    text ~ /^[A-Za-z]+:/ {
+    text ~ /^[A-Za-z0-9]+:/ {
       split(text, part, ":"); key[depth] = part[1]
       if (depth <= within) within = -1
       if (about == "" && within < 0 && text !~ /:$/) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,10 +11,17 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/assay-dev/assay/controllers/sessioncertificate"
 )
 
 func TestLoopback(t *testing.T) {
@@ -52,7 +60,8 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 		}
 	}))
 	defer api.Close()
-	server, err := metricsServer(t.Context(), &rest.Config{Host: api.URL}, api.Client(), &options{metricsAddr: "127.0.0.1:0", secureMetrics: true})
+	secrets := fake.NewClientBuilder().Build()
+	server, err := metricsServer(t.Context(), &rest.Config{Host: api.URL}, api.Client(), secrets, &options{metricsAddr: "127.0.0.1:0", secureMetrics: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,5 +103,53 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 		if response.StatusCode != test.want || err != nil || reviews.Load() != test.reviews || test.want == http.StatusOK && !strings.Contains(string(body), "go_goroutines") {
 			t.Errorf("%s of %q: %s after %d reviews, %v: %.100s", test.path, test.token, response.Status, reviews.Load(), err, body)
 		}
+	}
+}
+
+// TestScrapersVerifyMetrics scrapes a manager by the CA that is published in the Secret of the session certificate, as the chart's
+// ServiceMonitor does, before and after there is one.
+func TestScrapersVerifyMetrics(t *testing.T) {
+	secrets := fake.NewClientBuilder().Build()
+	keeper := sessioncertificate.NewKeeper(secrets, types.NamespacedName{Namespace: "assay-system", Name: "perf-session-tls"}, clock.RealClock{})
+	pair, err := selfSigned(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := &metricsCertificate{secrets: secrets, secret: keeper.Secret, current: pair}
+	if got, err := served.get(nil); got != pair || err != nil {
+		t.Errorf("without a Secret: %v, %v", got, err)
+	}
+	if err := keeper.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := served.get(nil); got != pair || err != nil {
+		t.Errorf("the Secret is read for each scrape: %v, %v", got, err)
+	}
+	served.next = time.Time{}
+	var secret corev1.Secret
+	if err := secrets.Get(t.Context(), keeper.Secret, &secret); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{GetCertificate: served.get, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(secret.Data["ca.crt"])
+	address := strings.TrimPrefix(server.URL, "https://")
+	connection, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "assay-session", MinVersion: tls.VersionTLS12}}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = connection.Close()
+	// A Secret that holds something else, or that is gone, leaves what is served.
+	before := served.current
+	secret.Data["tls.crt"] = nil
+	if err := secrets.Update(t.Context(), &secret); err != nil {
+		t.Fatal(err)
+	}
+	served.next = time.Time{}
+	if got, err := served.get(nil); got != before || err != nil {
+		t.Errorf("with a broken Secret: %v, %v", got, err)
 	}
 }

@@ -212,10 +212,14 @@ func loopback(address string) bool {
 
 func (o *options) certificateSource(apiClient client.Client) sessioncertificate.Source {
 	if o.certificate == certificateSecret {
-		return sessioncertificate.NewLoader(types.NamespacedName{Namespace: o.namespace, Name: o.secretName}, clock.RealClock{})
+		return sessioncertificate.NewLoader(types.NamespacedName{Namespace: o.namespace, Name: o.certificateSecret()}, clock.RealClock{})
 	}
-	name := cmp.Or(o.secretName, sessioncertificate.SecretName)
-	return sessioncertificate.NewKeeper(apiClient, types.NamespacedName{Namespace: o.namespace, Name: name}, clock.RealClock{})
+	return sessioncertificate.NewKeeper(apiClient, types.NamespacedName{Namespace: o.namespace, Name: o.certificateSecret()}, clock.RealClock{})
+}
+
+// certificateSecret returns the name of the Secret of the session certificate.
+func (o *options) certificateSecret() string {
+	return cmp.Or(o.secretName, sessioncertificate.SecretName)
 }
 
 func run(ctx context.Context, o *options) error {
@@ -311,7 +315,7 @@ func run(ctx context.Context, o *options) error {
 		func() error {
 			return mgr.Add(lastEnd{apiClient, reconciler.Events, types.NamespacedName{Namespace: o.namespace, Name: o.podName}})
 		},
-		func() error { return addDoors(ctx, mgr, o) },
+		func() error { return addDoors(ctx, mgr, apiClient, o) },
 	} {
 		if err := add(); err != nil {
 			return fmt.Errorf("set up the manager: %w", err)

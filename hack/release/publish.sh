@@ -19,18 +19,26 @@ read -ra http <<<"${HELM_FLAGS:-}"
 
 (cd $release && sha256sum --check --quiet checksums.txt)
 
-# A version that is published is never replaced.
+# A version that is published is never replaced. A registry that doesn't answer may have it.
 unpublished() {
   local there
-  there=$(crane digest "$1" 2>/dev/null) || return 0
+  if ! there=$(crane digest "$1" 2>&1); then
+    if [[ $there =~ MANIFEST_UNKNOWN|NAME_UNKNOWN|"404 Not Found" ]]; then return 0; fi
+    echo "publish: whether $1 is published already is unknown: $there" >&2
+    return 1
+  fi
   if [[ $there == "$2" ]]; then return 0; fi
   echo "publish: $1 is published already as $there, and this is $2. Release another version." >&2
   return 1
 }
 
+digest_of() { sed -n "s|.*/$1:$version@||p" $release/images.txt; }
+
 for image in assay assay-load assay-k6; do
-  digest=$(sed -n "s|.*/$image:$version@||p" $release/images.txt)
-  unpublished "$registry/$image:$version" "$digest"
+  unpublished "$registry/$image:$version" "$(digest_of $image)"
+done
+for image in assay assay-load assay-k6; do
+  digest=$(digest_of $image)
   bin/tools/assay-image push $work/images/$image "$registry/$image:$version" >/dev/null
   cosign sign "${sign[@]}" --recursive "$registry/$image@$digest" >/dev/null
   cosign attest "${sign[@]}" --type cyclonedx --predicate $release/$image.cdx.json "$registry/$image@$digest" >/dev/null

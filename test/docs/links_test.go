@@ -145,3 +145,21 @@ func TestSlugs(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestChartsReadmeStandsAlone checks that the README of the chart has no relative link: Artifact Hub shows it without the repository.
+func TestChartsReadmeStandsAlone(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(root, "charts/assay/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range parse(string(content)).links {
+		file, absolute := strings.CutPrefix(target, "https://github.com/assay-dev/assay/blob/main/")
+		if !absolute && !strings.HasPrefix(target, "#") && !strings.HasPrefix(target, "https://") {
+			t.Errorf("%s is relative", target)
+		}
+		file, _, _ = strings.Cut(file, "#")
+		if _, err := os.Stat(filepath.Join(root, file)); absolute && err != nil {
+			t.Error(err)
+		}
+	}
+}

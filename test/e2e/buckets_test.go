@@ -172,6 +172,6 @@ func TestFullResultsInABucket(t *testing.T) {
 	}
 
 	// A manager without buckets keeps no run.
-	helm(t, "upgrade", "assay", chart, "--reuse-values", "--set", "results.buckets.namespaces=null", "--set", "results.buckets.reclaimPolicy=Retain", "--wait", "--timeout", "2m")
+	helm(t, "upgrade", "assay", chart, "--reset-then-reuse-values", "--set", "results.buckets.namespaces=null", "--set", "results.buckets.reclaimPolicy=Retain", "--wait", "--timeout", "2m")
 	c.until(t, left, time.Minute, "the end of the finalizer", func(r *v1alpha1.BenchmarkRun) bool { return len(r.Finalizers) == 0 })
 }

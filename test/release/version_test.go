@@ -82,7 +82,7 @@ func TestSetVersion(t *testing.T) {
 	for name, want := range map[string][]string{
 		"charts/assay/Chart.yaml": {
 			"\nversion: 7.8.9-rc.1\n", "\nappVersion: \"7.8.9-rc.1\"\n", "/assay:7.8.9-rc.1\n", "/assay-load:7.8.9-rc.1\n", "/assay-k6:7.8.9-rc.1\n",
-			"artifacthub.io/prerelease: \"true\"", "\nkubeVersion: \">=1.29.0-0\"\n",
+			"artifacthub.io/prerelease: \"true\"", "\nkubeVersion: \">=1.30.0-0\"\n",
 		},
 		"config/manager/kustomization.yaml":                   {"newTag: 7.8.9-rc.1\n"},
 		"docs/quickstart.md":                                  {"--version 7.8.9-rc.1 ", "/download/v7.8.9-rc.1/"},
