@@ -4,6 +4,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -158,16 +160,24 @@ func install(t *testing.T, name, namespace string, values ...string) *release {
 // has no others. The manager is stopped at the end of the test.
 func installIn(t *testing.T, name, namespace string, values ...string) *release {
 	t.Helper()
+	return installBy(t, nil, name, namespace, values...)
+}
+
+// installBy does the same with the rights of a user, who creates all of the chart's objects. Without a user, those that aren't rights are
+// left out.
+func installBy(t *testing.T, user client.Client, name, namespace string, values ...string) *release {
+	t.Helper()
 	r := &release{namespace: namespace, done: make(chan struct{})}
 	var deployment appsv1.Deployment
 	for _, obj := range render(t, name, namespace, values...) {
-		switch obj.GetKind() {
-		case "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
-			if err := api.Create(t.Context(), &obj); err != nil {
-				t.Fatal(err)
+		rights := slices.Contains([]string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}, obj.GetKind())
+		if user != nil || rights {
+			if err := cmp.Or(user, api).Create(t.Context(), obj.DeepCopy()); err != nil {
+				t.Fatalf("create %s %s: %v", obj.GetKind(), obj.GetName(), err)
 			}
 			t.Cleanup(func() { _ = api.Delete(context.Background(), &obj) })
-		case "Deployment":
+		}
+		if obj.GetKind() == "Deployment" {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &deployment); err != nil {
 				t.Fatal(err)
 			}
@@ -175,17 +185,17 @@ func installIn(t *testing.T, name, namespace string, values ...string) *release 
 	}
 	pod := deployment.Spec.Template.Spec
 	r.user = "system:serviceaccount:" + namespace + ":" + pod.ServiceAccountName
-	user, err := environment.AddUser(envtest.User{
+	account, err := environment.AddUser(envtest.User{
 		Name:   r.user,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.client, err = client.New(user.Config(), client.Options{Scheme: api.Scheme()}); err != nil {
+	if r.client, err = client.New(account.Config(), client.Options{Scheme: api.Scheme()}); err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig, err := user.KubeConfig()
+	kubeconfig, err := account.KubeConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
