@@ -20,11 +20,17 @@ TOMCAT_VERSION ?= 9.0.98
 TOMCAT_10_IMAGE ?= localhost/assay-test/tomcat:10.1
 TOMCAT_10_VERSION ?= 10.1.34
 TOMCAT_11_IMAGE ?= localhost/assay-test/tomcat:11
-TOMCAT_11_VERSION ?= 11.0.2
+TOMCAT_11_VERSION ?= 11.0.21
+TOMCAT_11_JDK25_IMAGE ?= localhost/assay-test/tomcat:11-jdk25
 HTTPD_IMAGE ?= localhost/assay-test/httpd:2.4
 NGINX_IMAGE ?= localhost/assay-test/nginx:1
 JETTY_IMAGE ?= localhost/assay-test/jetty:12.1
 JETTY_VERSION ?= 12.1.12
+JETTY_JDK25_IMAGE ?= localhost/assay-test/jetty:12.1-jdk25
+JETTY_12_0_JDK25_IMAGE ?= localhost/assay-test/jetty:12.0-jdk25
+JETTY_12_0_VERSION ?= 12.0.31
+# The version of the Python package that has Java 25.
+JDK25 ?= 25.0.2.1
 JDKHTTP_IMAGE ?= localhost/assay-test/jdkhttp:dev
 NANOHTTPD_IMAGE ?= localhost/assay-test/nanohttpd:dev
 NANOHTTPD_VERSION ?= 2.3.1
@@ -50,7 +56,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
-SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 httpd-2.4 nginx-1 jetty-12.1 jdkhttp nanohttpd blocking ab-2.4 siege-4)
+SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 tomcat-11-jdk25 httpd-2.4 nginx-1 jetty-12.1 jetty-12.1-jdk25 jetty-12.0-jdk25 jdkhttp nanohttpd blocking ab-2.4 siege-4)
 # What the images are built from, and under which licenses: docs/install.md.
 REPOSITORY := https://github.com/assay-dev/assay
 K6_VERSION := $(shell awk '$$1 == "go.k6.io/k6/v2" {print $$2}' k6/go.mod)
@@ -208,7 +214,10 @@ server-images: tomcat-image ## Build the images of all real servers that the sce
 	@hack/image/tomcat/build.sh $(TOMCAT_11_VERSION) $(TOMCAT_11_IMAGE) $(IMAGES)/tomcat-11.tar
 	@hack/image/httpd/build.sh $(HTTPD_IMAGE) $(IMAGES)/httpd-2.4.tar
 	@hack/image/nginx/build.sh $(NGINX_IMAGE) $(IMAGES)/nginx-1.tar
+	@hack/image/tomcat/build.sh $(TOMCAT_11_VERSION) $(TOMCAT_11_JDK25_IMAGE) $(IMAGES)/tomcat-11-jdk25.tar $(JDK25)
 	@hack/image/jetty/build.sh $(JETTY_VERSION) $(JETTY_IMAGE) $(IMAGES)/jetty-12.1.tar
+	@hack/image/jetty/build.sh $(JETTY_VERSION) $(JETTY_JDK25_IMAGE) $(IMAGES)/jetty-12.1-jdk25.tar $(JDK25)
+	@hack/image/jetty/build.sh $(JETTY_12_0_VERSION) $(JETTY_12_0_JDK25_IMAGE) $(IMAGES)/jetty-12.0-jdk25.tar $(JDK25)
 	@hack/image/loadtool/build.sh apache2-utils $(AB_IMAGE) $(IMAGES)/ab-2.4.tar
 	@hack/image/loadtool/build.sh siege $(SIEGE_IMAGE) $(IMAGES)/siege-4.tar
 	@hack/image/java/build.sh test/servers/jdkhttp FileServer $(JDKHTTP_IMAGE) $(IMAGES)/jdkhttp.tar

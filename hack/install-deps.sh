@@ -31,6 +31,13 @@ cluster=(
   "debootstrap debootstrap"
   "maven mvn"
   "default-jre-headless java"
+  "python3-pip /usr/share/doc/python3-pip"
+  # To build Tomcat Native 2.
+  "gcc gcc"
+  "libc6-dev /usr/include/stdlib.h"
+  "libapr1-dev /usr/include/apr-1.0/apr_general.h"
+  "libssl-dev /usr/include/openssl/ssl.h"
+  "openjdk-17-jdk-headless /usr/lib/jvm/java-17-openjdk-amd64/include/jni.h"
   # Called by the scripts.
   "git git"
   "make make"

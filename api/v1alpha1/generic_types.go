@@ -26,6 +26,12 @@ type GenericServer struct {
 	// +optional
 	Port *int32 `json:"port,omitempty"`
 
+	// gcLog says whether a Java virtual machine that the image starts by the java command logs its
+	// garbage collections (-Xlog, by JDK_JAVA_OPTIONS, which replaces the image's), so that the result
+	// has their pauses and the heap's size each second. It needs Java 9. Defaults to Disabled.
+	// +optional
+	GCLog Switch `json:"gcLog,omitempty"`
+
 	// contentPath is the directory of the container at which the run's content is mounted,
 	// read-only. Defaults to /assay/content.
 	// +optional

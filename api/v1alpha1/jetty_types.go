@@ -1,11 +1,12 @@
 package v1alpha1
 
 // JettyServer configures Eclipse Jetty 12. The run replaces the directory start.d of base by one
-// with one connector, and serves the content as webapps/ROOT of base, by a resource handler or, if
-// modules has one whose name ends in -deploy, as a web application; work is an empty directory. All
+// with one connector, and serves the content by a resource handler or, if modules has one whose name
+// ends in -deploy, as a web application next to those of the image; work is an empty directory. All
 // else stays as it is in the image.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.type) || self.threads.type != 'Virtual' || !has(self.threads.min)",fieldPath=".threads.min",message="min must not be set with threads of the type Virtual, which are not kept"
+// +kubebuilder:validation:XValidation:rule="!has(self.applications) || has(self.modules) && self.modules.exists(m, m.endsWith('-deploy'))",fieldPath=".applications",message="applications must not be set without a module whose name ends in -deploy, such as ee10-deploy"
 // +kubebuilder:validation:XValidation:rule="!has(self.threads) || !has(self.threads.max) || !has(self.threads.min) || self.threads.min <= self.threads.max",fieldPath=".threads.min",message="min must be at most max"
 type JettyServer struct {
 	// home is the directory of the image with Jetty itself (JETTY_HOME): start.jar
@@ -39,13 +40,20 @@ type JettyServer struct {
 	// +optional
 	Modules []string `json:"modules,omitempty"`
 
+	// applications says what the application ROOT is, with a module that deploys: Image, that of the
+	// image, before which target.content is served as static files; or Content, the content. The other
+	// applications in webapps of base are deployed either way. Defaults to Content if target.content is
+	// set, and to Image if not.
+	// +optional
+	Applications Applications `json:"applications,omitempty"`
+
 	// jvmOptions are options of the Java virtual machine, one per item, such as -Xmx512m.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=2
 	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[A-Za-z0-9_.:=/,+%@~*-]+$')",message="a JVM option must begin with '-' and have only letters, digits and _.:=/,+%@~*-, one option per item"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[!-~]+$')",message="a JVM option must begin with '-' and have printable ASCII characters without spaces only, one option per item"
 	// +optional
 	JVMOptions []string `json:"jvmOptions,omitempty"`
 
@@ -161,5 +169,6 @@ const (
 
 // JettyRules holds what a run must meet whose target is a Jetty. It has no fields.
 //
+// +kubebuilder:validation:XValidation:rule="self.target.server.?jetty.applications.orValue('Image') == 'Image' || has(self.target.content)",fieldPath=".target.server.jetty.applications",message="applications must not be Content without target.content"
 // +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?jetty.optMap(s, has(s.configuration) || s.?connector.http2.orValue('No') == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set jetty.connector.http2 Enabled"
 type JettyRules struct{}

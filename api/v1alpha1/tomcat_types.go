@@ -1,9 +1,9 @@
 package v1alpha1
 
 // TomcatServer configures Apache Tomcat. The run replaces conf/server.xml by
-// one with one connector and one web application, ROOT, with the content, and
-// conf/logging.properties by one that logs to the container's output; logs,
-// temp and work are empty directories. All else stays as it is in the image.
+// one with one connector and one host, and conf/logging.properties by one that
+// logs to the container's output; logs, temp and work are empty directories.
+// All else stays as it is in the image.
 type TomcatServer struct {
 	// home is the directory of the image with Tomcat itself (CATALINA_HOME). Defaults to
 	// /usr/local/tomcat, as in the official image.
@@ -19,6 +19,12 @@ type TomcatServer struct {
 	// +optional
 	Connector TomcatConnector `json:"connector,omitempty,omitzero"`
 
+	// applications says what Tomcat deploys: Image, the applications in webapps of base, from a copy
+	// in which it unpacks them, and to which target.content adds its files; or Content, the content
+	// alone, as ROOT. Defaults to Content if target.content is set, and to Image if not.
+	// +optional
+	Applications Applications `json:"applications,omitempty"`
+
 	// ajp adds a connector for AJP, by which an httpd in front can forward requests. If not set, there
 	// is none.
 	// +optional
@@ -31,7 +37,7 @@ type TomcatServer struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=2
 	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[A-Za-z0-9_.:=/,+%@~*-]+$')",message="a JVM option must begin with '-' and have only letters, digits and _.:=/,+%@~*-, one option per item"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^-[!-~]+$')",message="a JVM option must begin with '-' and have printable ASCII characters without spaces only, one option per item"
 	// +optional
 	JVMOptions []string `json:"jvmOptions,omitempty"`
 
@@ -57,6 +63,8 @@ type TomcatServer struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.executor) || self.executor != 'VirtualThreads' || (!has(self.maxThreads) && !has(self.minSpareThreads))",fieldPath=".executor",message="maxThreads and minSpareThreads must not be set with the executor VirtualThreads: omit them"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxThreads) || !has(self.minSpareThreads) || self.minSpareThreads <= self.maxThreads",fieldPath=".minSpareThreads",message="minSpareThreads must be at most maxThreads"
+// +kubebuilder:validation:XValidation:rule="!has(self.compressionMinSizeBytes) || has(self.compression) && self.compression == 'Enabled'",fieldPath=".compressionMinSizeBytes",message="compressionMinSizeBytes must not be set unless compression is Enabled"
+// +kubebuilder:validation:XValidation:rule="!has(self.http2Limits) || has(self.http2) && self.http2 == 'Enabled'",fieldPath=".http2Limits",message="http2Limits must not be set unless http2 is Enabled"
 type TomcatConnector struct {
 	// protocol is the connector's implementation: NIO (Http11NioProtocol), NIO2
 	// (Http11Nio2Protocol) or APR (Http11AprProtocol, up to Tomcat 10.0, needs
@@ -95,6 +103,12 @@ type TomcatConnector struct {
 	// +optional
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
 
+	// connectionTimeoutMilliseconds is the time for which Tomcat waits for a request line after it has
+	// accepted a connection (connectionTimeout), in milliseconds.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	ConnectionTimeoutMilliseconds *int32 `json:"connectionTimeoutMilliseconds,omitempty"`
+
 	// keepAlive limits how connections are reused.
 	// +optional
 	KeepAlive *TomcatKeepAlive `json:"keepAlive,omitempty"`
@@ -115,16 +129,81 @@ type TomcatConnector struct {
 	// +optional
 	Compression Switch `json:"compression,omitempty"`
 
+	// compressionMinSizeBytes is the size from which responses are compressed (compressionMinSize).
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	CompressionMinSizeBytes *int32 `json:"compressionMinSizeBytes,omitempty"`
+
 	// http2 says whether Tomcat speaks HTTP/2 as well. Assay's clients do where
 	// load.client.protocol says so.
 	// +optional
 	HTTP2 Switch `json:"http2,omitempty"`
 
-	// tlsImplementation is what speaks TLS, with target.tls: JSSE, the Java virtual machine's own, or
-	// OpenSSL, by Tomcat Native in the image. Defaults to JSSE for the protocols NIO and NIO2; APR has
-	// OpenSSL only.
+	// http2Limits are limits of a connection of HTTP/2.
+	// +optional
+	HTTP2Limits *TomcatHTTP2Limits `json:"http2Limits,omitempty"`
+
+	// tlsImplementation is what speaks TLS, with target.tls: JSSE, the Java virtual machine's own;
+	// OpenSSL, by Tomcat Native in the image; or OpenSSLFFM, by Java 22's own access to libssl.so of
+	// the image. Defaults to JSSE for the protocols NIO and NIO2; APR has OpenSSL only.
 	// +optional
 	TLSImplementation TLSImplementation `json:"tlsImplementation,omitempty"`
+
+	// honorCipherOrder says whether the server's order of cipher suites decides, and not the
+	// client's, up to TLS 1.2 (with JSSE also in 1.3).
+	// +optional
+	HonorCipherOrder Switch `json:"honorCipherOrder,omitempty"`
+
+	// attributes are further attributes of the Connector, by Tomcat's names, such as processorCache.
+	// Tomcat logs one that it doesn't know, and the run then fails.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Attributes []TomcatAttribute `json:"attributes,omitempty"`
+}
+
+// TomcatAttribute is an attribute of an element of server.xml.
+type TomcatAttribute struct {
+	// name is Tomcat's name of it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z][A-Za-z0-9.]*$')",message="name must be the name of an attribute, such as processorCache"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// value is its value.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]+( [!-~]+)*$')",message="value must have printable ASCII characters only"
+	// +required
+	Value string `json:"value,omitempty"`
+}
+
+// TomcatHTTP2Limits are limits of Tomcat's Http2Protocol. A field that is omitted keeps the default of
+// the Tomcat version.
+type TomcatHTTP2Limits struct {
+	// maxConcurrentStreams is the largest number of streams that a client may have open on a connection.
+	// Tomcat's default is 100, before 9.0.66 200.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MaxConcurrentStreams *int32 `json:"maxConcurrentStreams,omitempty"`
+
+	// maxConcurrentStreamExecution is the largest number of streams of a connection that Tomcat works
+	// on at a time. The others wait. Tomcat's default is 20.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MaxConcurrentStreamExecution *int32 `json:"maxConcurrentStreamExecution,omitempty"`
+
+	// attributes are further attributes of the UpgradeProtocol, by Tomcat's names, such as
+	// overheadCountFactor. Tomcat logs one that it doesn't know, and the run then fails.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Attributes []TomcatAttribute `json:"attributes,omitempty"`
 }
 
 // TomcatKeepAlive limits how Tomcat reuses connections.
@@ -173,13 +252,25 @@ const (
 
 // TLSImplementation is a TLS implementation of Tomcat.
 //
-// +kubebuilder:validation:Enum=JSSE;OpenSSL
+// +kubebuilder:validation:Enum=JSSE;OpenSSL;OpenSSLFFM
 type TLSImplementation string
 
 // The values of TLSImplementation.
 const (
-	TLSJSSE    TLSImplementation = "JSSE"
-	TLSOpenSSL TLSImplementation = "OpenSSL"
+	TLSJSSE       TLSImplementation = "JSSE"
+	TLSOpenSSL    TLSImplementation = "OpenSSL"
+	TLSOpenSSLFFM TLSImplementation = "OpenSSLFFM"
+)
+
+// Applications says whose web applications a server deploys.
+//
+// +kubebuilder:validation:Enum=Image;Content
+type Applications string
+
+// The values of Applications.
+const (
+	ApplicationsImage   Applications = "Image"
+	ApplicationsContent Applications = "Content"
 )
 
 // TomcatExecutor says what runs requests in Tomcat.
@@ -196,8 +287,11 @@ const (
 
 // TomcatRules holds what a run must meet whose target is a Tomcat. It has no fields.
 //
+// +kubebuilder:validation:XValidation:rule="self.target.server.?tomcat.applications.orValue('Image') == 'Image' || has(self.target.content)",fieldPath=".target.server.tomcat.applications",message="applications must not be Content without target.content"
+// +kubebuilder:validation:XValidation:rule="!self.target.server.?tomcat.connector.honorCipherOrder.hasValue() || has(self.target.tls)",fieldPath=".target.server.tomcat.connector.honorCipherOrder",message="honorCipherOrder must not be set without target.tls"
 // +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?tomcat.optMap(s, has(s.configuration) || s.?connector.http2.orValue('-') == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set tomcat.connector.http2 Enabled"
 // +kubebuilder:validation:XValidation:rule="self.target.server.?tomcat.connector.protocol.orValue('NIO') != 'APR' || self.target.server.?tomcat.connector.tlsImplementation.orValue('OpenSSL') == 'OpenSSL'",message="tlsImplementation must be OpenSSL with APR: use NIO or NIO2 for JSSE"
 // +kubebuilder:validation:XValidation:rule="!self.target.server.?tomcat.connector.tlsImplementation.hasValue() || has(self.target.tls)",fieldPath=".target.server.tomcat.connector.tlsImplementation",message="tlsImplementation must not be set without target.tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.backends) || self.target.backends.all(b, !b.server.?tomcat.connector.tlsImplementation.hasValue())",fieldPath=".target.backends",message="tlsImplementation must not be set for backends, which speak no TLS"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.backends) || self.target.backends.all(b, !b.server.?tomcat.connector.honorCipherOrder.hasValue())",fieldPath=".target.backends",message="honorCipherOrder must not be set for backends, which speak no TLS"
 type TomcatRules struct{}

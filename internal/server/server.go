@@ -51,6 +51,8 @@ type (
 	Log = adapter.Log
 	// Limits are those of a server's settings.
 	Limits = adapter.Limits
+	// Limit is the largest value that a setting allows.
+	Limit = adapter.Limit
 	// Mismatch is a difference between what was declared and what the server reports.
 	Mismatch = adapter.Mismatch
 )
@@ -95,8 +97,12 @@ func declaredBy(t *v1alpha1.Target, configurations Configurations, own Own) ([]d
 		inputs = append(inputs, &adapter.Input{Name: b.Name, Image: b.Image, Server: b.Server.AsServer(), CPUs: wholeCPUs(&b.Resources)})
 	}
 	var all []declared
+	var content []string
+	for i := range t.Content {
+		content = append(content, t.Content[i].Path)
+	}
 	for i, in := range inputs {
-		in.Files, in.Own = configurations[in.Name], own[in.Name]
+		in.Content, in.Files, in.Own = content, configurations[in.Name], own[in.Name]
 		for _, s := range servers {
 			if description := s.Describe(in); description != nil {
 				all = append(all, declared{s, description, in})
@@ -185,7 +191,7 @@ func LimitsOf(t *v1alpha1.Target, own Own) Limits {
 		return Limits{}
 	}
 	limits := all[0].Limits
-	for _, l := range []*adapter.Limit{&limits.Concurrency, &limits.KeepAlive, &limits.Backlog} {
+	for _, l := range []*adapter.Limit{&limits.Concurrency, &limits.Streams, &limits.Connections, &limits.KeepAlive, &limits.Backlog} {
 		if all[0].in.Own.Changes(l.Setting) {
 			*l = adapter.Limit{}
 		}

@@ -35,7 +35,7 @@ func TestGarbageCollectionLog(t *testing.T) {
 	} {
 		tomcat := &v1alpha1.TomcatServer{GCLog: test.gcLog, JVMOptions: test.options, Connector: v1alpha1.TomcatConnector{Port: new(int32(8081))}}
 		r, err := Render(&v1alpha1.Target{
-			Image: "front:1", Server: v1alpha1.Server{Jetty: &v1alpha1.JettyServer{GCLog: test.gcLog, JVMOptions: test.options}},
+			Image: "front:1", Content: []v1alpha1.ContentFile{{Path: "/a", SizeBytes: 1}}, Server: v1alpha1.Server{Jetty: &v1alpha1.JettyServer{GCLog: test.gcLog, JVMOptions: test.options}},
 			Backends: []v1alpha1.Backend{{Name: "app", Image: "app:1", Server: v1alpha1.BackendServer{Tomcat: tomcat}}},
 		}, nil)
 		if err != nil {
@@ -126,6 +126,15 @@ func TestLimits(t *testing.T) {
 		"nginx, no keep-alive":    {nginx(v1alpha1.NginxServer{KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Disabled}}), " 0", "keepAlive.mode 0", "backlog 0"},
 		"an external server":      {v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://a"}}, " 0", " 0", " 0"},
 	} {
+		if name == "Tomcat" || name == "Jetty" {
+			connections, streams := int32(8192), int32(20)
+			if name == "Jetty" {
+				connections, streams = 0, 0
+			}
+			if l := LimitsOf(&v1alpha1.Target{Server: tc.server}, nil); l.Connections.Value != connections || l.Streams.Value != streams {
+				t.Errorf("%s: %+v", name, l)
+			}
+		}
 		limits := LimitsOf(&v1alpha1.Target{Server: tc.server}, nil)
 		text := func(l adapter.Limit) string { return fmt.Sprint(l.Setting, " ", l.Value) }
 		got := []string{text(limits.Concurrency), text(limits.KeepAlive), text(limits.Backlog)}

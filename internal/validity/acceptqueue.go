@@ -11,7 +11,7 @@ import (
 // connection's last ACK or its first SYN, and the client waits until one of them is sent again: 200 ms,
 // or a second and then twice as long each time (RFC 6298). A queue that was never full drops none, so
 // that a single one counts.
-func acceptQueueOverflow(r *result.Result) *result.Finding {
+func acceptQueueOverflow(r *result.Result, d Declared) *result.Finding {
 	u := r.NodeUsage
 	if u == nil {
 		return nil
@@ -34,8 +34,10 @@ func acceptQueueOverflow(r *result.Result) *result.Finding {
 	if longest := r.Merged.Latencies.Get(result.Connect).Max(); longest > 0 {
 		said = append(said, fmt.Sprintf("Opening a connection took up to %s.", seconds(longest)))
 	}
+	remedy := "Increase the server's backlog (acceptCount, listenBacklog, backlog or acceptQueueSize) and the node's net.core.somaxconn, reuse connections, or open fewer at a time."
+	if connectionsOverLimit(r, d) > 0 {
+		remedy = fmt.Sprintf("The server takes none from it while it serves %d (%s): increase that, or open fewer at a time.", d.Connections.Value, d.Connections.Setting)
+	}
 	return found(ReasonAcceptQueueOverflow, result.Warns,
-		"%s Latencies contain waits for a place in the queue, and for packets that were sent again. "+
-			"Increase the server's backlog (acceptCount, listenBacklog, backlog or acceptQueueSize) and the node's net.core.somaxconn, reuse connections, or open fewer at a time.",
-		strings.Join(said, " "))
+		"%s Latencies contain waits for a place in the queue, and for packets that were sent again. %s", strings.Join(said, " "), remedy)
 }

@@ -28,7 +28,8 @@ func TestAcceptQueueOverflow(t *testing.T) {
 		if tc.connect > 0 {
 			r.Merged.Latencies.Of(result.Connect).Record(tc.connect)
 		}
-		got := find(r, "AcceptQueueOverflow", validity.Declared{})
+		r.Run.Load, r.Run.AllConnections = result.LoadClosed, 150
+		got := find(r, "AcceptQueueOverflow", validity.Declared{Connections: validity.Limit{Setting: "connector.maxConnections", Value: 150}})
 		if (got.Severity == result.Warns) != (tc.metrics != nil) {
 			t.Errorf("%s: found %s %q", name, got.Severity, got.Message)
 		}
@@ -36,6 +37,14 @@ func TestAcceptQueueOverflow(t *testing.T) {
 			if !strings.Contains(got.Message, text) {
 				t.Errorf("%s: %q lacks %q", name, got.Message, text)
 			}
+		}
+		if tc.metrics == nil {
+			continue
+		}
+		// With fewer connections that it serves at a time, the server takes none from the queue.
+		got = find(r, "AcceptQueueOverflow", validity.Declared{Connections: validity.Limit{Setting: "connector.maxConnections", Value: 149}})
+		if strings.Contains(got.Message, "backlog") || !strings.Contains(got.Message, "while it serves 149 (connector.maxConnections)") {
+			t.Errorf("%s: %q", name, got.Message)
 		}
 	}
 }

@@ -48,11 +48,7 @@ func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 	if networkLimited(r, d) != nil {
 		return nil
 	}
-	connections := r.Run.AllConnections
-	if connections == 0 {
-		connections = r.Run.Connections * int64(len(r.Clients))
-	}
-	concurrency := r.Run.Concurrency(connections)
+	concurrency := r.Run.Concurrency(connectionsOf(r))
 	inFlight := requestsInFlight(r)
 	if concurrency*1000 <= r.Environment.TargetCPULimit || d.ThinkTime && inFlight < idleConnectionsShare*float64(concurrency) {
 		return nil
@@ -82,16 +78,49 @@ func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 
 // concurrencyOverLimit finds loads with more requests in flight than the server processes at a time: some
 // always wait for a thread. The number in flight is that of Little's law, the throughput times the mean
-// latency, so that idle connections don't count.
+// latency, so that idle connections don't count. They do count for the number of connections that it serves.
 func concurrencyOverLimit(r *result.Result, d Declared) *result.Finding {
+	if open := connectionsOverLimit(r, d); open > 0 {
+		return found(ReasonConcurrencyLimited, result.Warns,
+			"The load had %d connections, but the server serves at most %d at a time (%s): the others waited in its accept queue. "+
+				"Increase %s, or lower the number of connections, unless the queue is what is measured.",
+			open, d.Connections.Value, d.Connections.Setting, d.Connections.Setting)
+	}
+	limit := d.Concurrency
+	value, detail := limit.Value, ""
+	if streams := d.Streams.Value * connectionsOf(r); r.Run.Streams > 0 && streams > 0 && (value <= 0 || streams < value) {
+		limit, value, detail = d.Streams, streams, fmt.Sprintf(", %d on each of %d connections", d.Streams.Value, connectionsOf(r))
+	}
 	inFlight := requestsInFlight(r)
-	if d.Concurrency.Value <= 0 || inFlight <= float64(d.Concurrency.Value) {
+	if value <= 0 || inFlight <= float64(value) {
 		return nil
 	}
 	return found(ReasonConcurrencyLimited, result.Warns,
-		"%.0f requests were in flight on average, but the server processes at most %d at a time (%s): the others waited, and latencies include that time. "+
+		"%.0f requests were in flight on average, but the server processes at most %d at a time (%s%s): the others waited, and latencies include that time. "+
 			"Increase %s, or lower the concurrency, unless the queue is what is measured.",
-		inFlight, d.Concurrency.Value, d.Concurrency.Setting, d.Concurrency.Setting)
+		inFlight, value, limit.Setting, detail, limit.Setting)
+}
+
+// connectionsOf returns the largest number of concurrent connections of all clients. Open load need not use all of them.
+func connectionsOf(r *result.Result) int64 {
+	connections := r.Run.AllConnections
+	if connections == 0 {
+		connections = r.Run.Connections * int64(len(r.Clients))
+	}
+	return connections * max(1, r.Run.UserConnections)
+}
+
+// connectionsOverLimit returns the number of connections of the load, if the server doesn't serve as many at a
+// time, and else 0. Of an open load it is the number that the requests in flight needed.
+func connectionsOverLimit(r *result.Result, d Declared) int64 {
+	open := connectionsOf(r)
+	if r.Run.Load != result.LoadClosed {
+		open = int64(requestsInFlight(r)) / max(1, r.Run.Streams)
+	}
+	if d.Connections.Value <= 0 || open <= d.Connections.Value {
+		return 0
+	}
+	return open
 }
 
 // requestsInFlight returns the mean number of requests in flight: of successful ones, whose times are known,

@@ -32,6 +32,41 @@ func TestConcurrencyLimited(t *testing.T) {
 	}
 }
 
+// TestConnectionsAndStreamsLimited checks the limits of connections and of their streams.
+func TestConnectionsAndStreamsLimited(t *testing.T) {
+	pool := simulation{seed: 5, seconds: 10, connections: 149, threads: 150, work: 0.05, cpu: 0.0001, constant: true}
+	kept := pool.run()
+	kept.Run.Load, kept.Run.AllConnections = result.LoadClosed, 149
+	streams := pool.run() // as 7 connections of 21 streams
+	streams.Run.Load, streams.Run.AllConnections, streams.Run.Streams = result.LoadClosed, 7, 21
+	open := pool.run()
+	open.Run.Load, open.Run.AllConnections = result.LoadOpen, 1000
+	limit := func(setting string, value int64) validity.Limit {
+		return validity.Limit{Setting: setting, Value: value}
+	}
+	for name, tc := range map[string]struct {
+		of       *result.Result
+		declared validity.Declared
+		want     string // empty when nothing is to be found
+	}{
+		"as many connections as it serves": {kept, validity.Declared{Connections: limit("connector.maxConnections", 149)}, ""},
+		"one connection more": {kept, validity.Declared{Connections: limit("connector.maxConnections", 148)},
+			"had 149 connections, but the server serves at most 148 at a time (connector.maxConnections)"},
+		"an open load that may use more":  {open, validity.Declared{Connections: limit("connector.maxConnections", 149)}, ""},
+		"an open load that uses more":     {open, validity.Declared{Connections: limit("connector.maxConnections", 100)}, "Increase connector.maxConnections"},
+		"streams of HTTP/2":               {streams, validity.Declared{Concurrency: limit("maxThreads", 150), Streams: limit("execution", 22)}, ""},
+		"more streams than are worked on": {streams, validity.Declared{Concurrency: limit("maxThreads", 150), Streams: limit("execution", 20)}, "at most 140 at a time (execution, 20 on each of 7 connections)"},
+		"more streams than threads":       {streams, validity.Declared{Concurrency: limit("maxThreads", 50), Streams: limit("execution", 20)}, "at most 50 at a time (maxThreads)"},
+		"streams without threads":         {streams, validity.Declared{Streams: limit("execution", 20)}, "Increase execution"},
+		"a limit of streams of HTTP/1.1":  {kept, validity.Declared{Streams: limit("execution", 1)}, ""},
+	} {
+		got := find(tc.of, "ConcurrencyLimited", tc.declared)
+		if (got.Severity == result.Warns) != (tc.want != "") || !strings.Contains(got.Message, tc.want) {
+			t.Errorf("%s: found %s %q, want %q", name, got.Severity, got.Message, tc.want)
+		}
+	}
+}
+
 func TestTargetNotBusy(t *testing.T) {
 	// pool is a server with threads that mostly wait for something else than a CPU.
 	pool := simulation{seed: 5, seconds: 10, connections: 100, threads: 4, work: 0.01, cpu: 0.0005, noise: 0.1}

@@ -47,7 +47,6 @@ var rules = []rule{
 	sharedCore,
 	targetThrottled,
 	nodeBusy,
-	acceptQueueOverflow,
 	serverLogErrors,
 	latencyClamped,
 	teardownFailed,
@@ -63,6 +62,7 @@ var declaredRules = []func(*result.Result, Declared) *result.Finding{
 	notSteady,
 	targetNotBusy,
 	concurrencyOverLimit,
+	acceptQueueOverflow,
 	keepAliveLimitReached,
 	networkLimited,
 	settingsNotInEffect,
@@ -72,9 +72,10 @@ var declaredRules = []func(*result.Result, Declared) *result.Finding{
 // Declared holds declarations of a run that its result doesn't have.
 type Declared struct {
 	// Concurrency is the number of requests that the server which clients talk to processes at a time,
+	// Streams that of an HTTP/2 connection, Connections the number of connections that it serves at a time,
 	// KeepAlive the number of requests on a connection, and Backlog the length of the accept queue that the
 	// run sets.
-	Concurrency, KeepAlive, Backlog Limit
+	Concurrency, Streams, Connections, KeepAlive, Backlog Limit
 	// Link limits what the target's network carries, by the annotations of its pod.
 	Link Link
 	// RampMicroseconds is the time from the start in which a load without levels changes.

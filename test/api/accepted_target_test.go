@@ -19,6 +19,8 @@ var goodTargets = []goodRun{
 	{"as many requests as threads of httpd", minimal, `spec: {target: {server: {tomcat: null, httpd: {serverLimit: 16, threadsPerChild: 64, maxRequestWorkers: 1024}}}}`},
 	{"as many requests as httpd can have threads", minimal, `spec: {target: {server: {tomcat: null, httpd: {serverLimit: 4, maxRequestWorkers: 256}}}}`},
 	{"empty keepAlive of Tomcat", minimal, `spec: {target: {server: {tomcat: {connector: {keepAlive: {}}}}}}`},
+	{"OpenSSL without Tomcat Native", minimal, `spec: {target: {server: {tomcat: {connector: {tlsImplementation: OpenSSLFFM, honorCipherOrder: Disabled}}}, tls: {certificate: {selfSigned: {}}}}}`},
+	{"JVM option with what shells read", minimal, `spec: {target: {server: {tomcat: {jvmOptions: ["-Da=?&|;<>(){}[]'\"\\$HOME` + "`" + `~#!"]}}}}`},
 	{"JVM option with a pattern", minimal, `spec: {target: {server: {tomcat: {jvmOptions: ["-Xlog:gc*:stdout:time,uptime"]}}}}`},
 	{"httpd without keep-alive", minimal, `spec: {target: {server: {tomcat: null, httpd: {keepAlive: {mode: Disabled}}}}}`},
 	{"empty keepAlive of nginx", minimal, `spec: {target: {server: {tomcat: null, nginx: {keepAlive: {}}}}}`},

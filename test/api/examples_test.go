@@ -76,14 +76,20 @@ spec:
           minSpareThreads: 20
           acceptCount: 1000
           maxConnections: 20000
+          connectionTimeoutMilliseconds: 20000
           keepAlive: {maxRequests: 1000, timeoutMilliseconds: 20000}
           executor: Shared
           sendfile: Disabled
           compression: Enabled
+          compressionMinSizeBytes: 1024
           http2: Enabled
+          http2Limits: {maxConcurrentStreams: 200, maxConcurrentStreamExecution: 100, attributes: [{name: overheadCountFactor, value: "0"}]}
           tlsImplementation: OpenSSL
+          honorCipherOrder: Enabled
+          attributes: [{name: processorCache, value: "500"}]
+        applications: Image
         ajp: {port: 8010, maxThreads: 300}
-        jvmOptions: ["-Xmx1g"]
+        jvmOptions: ["-Xmx1g", "-Durl=a?b&c|d;e$(f)"]
         accessLog: Enabled
         gcLog: Enabled
         configuration: {configMapName: tomcat-conf}
@@ -215,11 +221,16 @@ spec:
             minSpareThreads: 20
             acceptCount: 1000
             maxConnections: 20000
+            connectionTimeoutMilliseconds: 20000
             keepAlive: {maxRequests: -1, timeoutMilliseconds: 20000}
             executor: Shared
             sendfile: Disabled
             compression: Enabled
+            compressionMinSizeBytes: 1024
             http2: Enabled
+            http2Limits: {maxConcurrentStreams: 200, maxConcurrentStreamExecution: 100, attributes: [{name: overheadCountFactor, value: "0"}]}
+            attributes: [{name: processorCache, value: "500"}]
+          applications: Image
           ajp: {port: 8010, maxThreads: 300}
           jvmOptions: ["-Xmx1g"]
           accessLog: Enabled
@@ -232,6 +243,7 @@ spec:
           command: [/server]
           args: ["-listen", ":9090"]
           port: 9090
+          gcLog: Enabled
           contentPath: /srv
     pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
@@ -306,6 +318,7 @@ spec:
         command: [sh, -c, "exec java 'FileServer' $PORT; # \"a\"\nb"]
         args: ["${HOME}", "<a/>"]
         port: 8443
+        gcLog: Enabled
         contentPath: /srv/www
     tls: {certificate: {selfSigned: {}, privateKey: {algorithm: ECDSA}, dnsNames: [a.example.org]}}
     content: [{path: /a, sizeBytes: 1}]

@@ -21,6 +21,7 @@ spec:
           http2: Enabled
         threads: {type: Platform, max: 300, min: 20}
         modules: [ee10-deploy, logging/slf4j]
+        applications: Image
         jvmOptions: [-Xmx1g, "-Xlog:gc*:stdout:time,uptime"]
         accessLog: Enabled
         gcLog: Disabled
@@ -67,6 +68,7 @@ func init() {
 	for _, c := range []struct{ field, values string }{
 		{"connector.http2", `"Enabled", "Disabled"`},
 		{"connector.keepAlive.mode", `"Enabled", "Disabled"`},
+		{"applications", `"Image", "Content"`},
 		{"threads.type", `"Platform", "Virtual"`},
 		{"accessLog", `"Enabled", "Disabled"`},
 		{"gcLog", `"Enabled", "Disabled"`},
@@ -87,6 +89,10 @@ func init() {
 		refusal{name: "too many modules", patch: jetty(`{modules: [` + list(33, "m%d") + `]}`), want: []string{field + ".modules", "at most 32 items"}},
 		refusal{name: "two JVM options in one of Jetty", patch: jetty(`{jvmOptions: ["-Da=b -Dc=d"]}`), want: []string{field + ".jvmOptions[0]", "one option per item"}},
 		refusal{name: "JVM option without dash", patch: jetty(`{jvmOptions: [Xmx1g]}`), want: []string{field + ".jvmOptions[0]"}},
+		refusal{name: "applications of Jetty that nothing deploys", patch: jetty(`{applications: Image, modules: [ee10-jsp]}`),
+			want: []string{field + ".applications", "must not be set without a module"}},
+		refusal{name: "no content as an application of Jetty", patch: jetty(`{applications: Content, modules: [ee10-deploy]}`),
+			want: []string{field + ".applications", "must not be Content without target.content"}},
 		refusal{name: "HTTP/2 that Jetty isn't configured for", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}, load: {client: {protocol: HTTP2}}}`,
 			want: []string{"spec.load.client.protocol", "set jetty.connector.http2 Enabled"}},
 	)

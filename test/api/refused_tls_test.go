@@ -65,11 +65,13 @@ var tlsRefusals = []refusal{
 
 	// implementation
 	{name: "unknown implementation", patch: `spec: {target: {server: {tomcat: {connector: {tlsImplementation: BoringSSL}}}, tls: {certificate: {selfSigned: {}}}}}`,
-		want: []string{"spec.target.server.tomcat.connector.tlsImplementation", `"JSSE", "OpenSSL"`}},
+		want: []string{"spec.target.server.tomcat.connector.tlsImplementation", `"JSSE", "OpenSSL", "OpenSSLFFM"`}},
 	{name: "APR by JSSE", patch: `spec: {target: {server: {tomcat: {connector: {protocol: APR, tlsImplementation: JSSE}}}, tls: {certificate: {selfSigned: {}}}}}`,
 		want: []string{"spec", "tlsImplementation must be OpenSSL with APR", "use NIO or NIO2"}},
 	{name: "implementation without TLS", patch: `spec: {target: {server: {tomcat: {connector: {tlsImplementation: OpenSSL}}}}}`,
 		want: []string{"spec.target.server.tomcat.connector.tlsImplementation", "must not be set without target.tls"}},
+	{name: "order of ciphers of a backend", patch: `spec: {target: {server: {tomcat: null, httpd: {}}, tls: {certificate: {selfSigned: {}}}, backends: [{name: a, image: a, server: {tomcat: {connector: {port: 9000, honorCipherOrder: Enabled}}}}]}}`,
+		want: []string{"spec.target.backends", "honorCipherOrder must not be set for backends"}},
 	{name: "implementation of a backend", patch: `spec: {target: {server: {tomcat: null, httpd: {}}, tls: {certificate: {selfSigned: {}}}, backends: [{name: a, image: a, server: {tomcat: {connector: {port: 9000, tlsImplementation: JSSE}}}}]}}`,
 		want: []string{"spec.target.backends", "which speak no TLS"}},
 

@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,10 +26,12 @@ import (
 const (
 	tomcat101Image = "localhost/assay-test/tomcat:10.1"
 	tomcat11Image  = "localhost/assay-test/tomcat:11"
-	httpdImage     = "localhost/assay-test/httpd:2.4"
-	nginxImage     = "localhost/assay-test/nginx:1"
-	jdkHTTPImage   = "localhost/assay-test/jdkhttp:dev"
-	nanoHTTPDImage = "localhost/assay-test/nanohttpd:dev"
+	// tomcat11Java25Image has Java 25.
+	tomcat11Java25Image = "localhost/assay-test/tomcat:11-jdk25"
+	httpdImage          = "localhost/assay-test/httpd:2.4"
+	nginxImage          = "localhost/assay-test/nginx:1"
+	jdkHTTPImage        = "localhost/assay-test/jdkhttp:dev"
+	nanoHTTPDImage      = "localhost/assay-test/nanohttpd:dev"
 
 	// A scenario has matrixClients clients with matrixConnections connections
 	// each. Together they make matrixRequests requests for a file of matrixBytes.
@@ -224,7 +230,7 @@ func orPlain(implementation v1alpha1.TLSImplementation) string {
 func laterTomcats() []scenario {
 	unlimited := &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(int32(-1))}
 	var all []scenario
-	for image, version := range map[string]string{tomcat101Image: "10.1.34", tomcat11Image: "11.0.2"} {
+	for image, version := range map[string]string{tomcat101Image: "10.1.34", tomcat11Image: "11.0.21"} {
 		all = append(all, scenario{
 			name: "tomcat" + version + "-nio", image: image, version: "Apache Tomcat/" + version, connector: "http-nio-8080",
 			logged: []string{`Starting ProtocolHandler ["http-nio-8080"]`},
@@ -243,6 +249,19 @@ func laterTomcats() []scenario {
 				}
 			},
 		})
+	}
+	for implementation, s := range map[v1alpha1.TLSImplementation]scenario{
+		v1alpha1.TLSOpenSSL:    {name: "tomcat11-native2", image: tomcat11Image, connector: "https-openssl-nio-8443", logged: []string{"Loaded Apache Tomcat Native library [2.0.14]"}},
+		v1alpha1.TLSOpenSSLFFM: {name: "tomcat11-ffm", image: tomcat11Java25Image, connector: "https-opensslffm-nio-8443", logged: []string{"OpenSSL successfully initialized using FFM"}},
+	} {
+		s.version, s.protocol, s.cipher = "Apache Tomcat/11.0.21", "TLSv1.2", "ECDHE-RSA-AES256-GCM-SHA384"
+		s.target = func(target *v1alpha1.Target) {
+			target.Server.Tomcat = &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{
+				KeepAlive: unlimited, TLSImplementation: implementation, HonorCipherOrder: v1alpha1.Enabled,
+			}}
+			target.TLS = selfSigned()
+		}
+		all = append(all, s)
 	}
 	return all
 }
@@ -313,4 +332,48 @@ func genericScenarios() []scenario {
 		})
 	}
 	return all
+}
+
+// TestOwnApplications checks that Tomcats deploy applications of their own: here one that a volume has as ROOT.war, with the content's
+// files added to it in one of two runs.
+func TestOwnApplications(t *testing.T) {
+	c := theCluster
+	ns := c.namespace(t)
+	var war bytes.Buffer
+	archive := zip.NewWriter(&war)
+	page, err := archive.Create("page.jsp")
+	if err == nil {
+		_, err = page.Write([]byte(`<%@ page session="false" %><%= application.getRealPath("/") %>`))
+	}
+	if err := errors.Join(err, archive.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "applications"}, BinaryData: map[string][]byte{"ROOT.war": war.Bytes()}})
+	for name, image := range map[string]string{"9.0": tomcatImage, "10.1": tomcat101Image, "11": tomcat11Image} {
+		for _, withContent := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, "/", withContent), func(t *testing.T) {
+				t.Parallel()
+				r := wrapper.NewRun(ns, strings.ReplaceAll(fmt.Sprintf("own-%s-%t", name, withContent), ".", "-"), image).Tomcat().Path("/page.jsp").
+					TargetResources("300m", "256Mi").Clients(1, "50m", "64Mi").Requests(2, 20)
+				if withContent {
+					r = r.Content("/index.html", 100)
+					r.Spec.Target.Server.Tomcat.Applications = v1alpha1.ApplicationsImage
+					r.Spec.Load.Requests = append(r.Spec.Load.Requests, v1alpha1.Request{Path: "/index.html"})
+				}
+				run := r.Obj()
+				run.Spec.Target.Pod = &v1alpha1.PodAdditions{
+					Volumes: []v1alpha1.PodVolume{{Name: "applications", ConfigMap: &v1alpha1.ConfigMapVolume{Name: "applications"}}},
+					Containers: []v1alpha1.ContainerAdditions{{
+						Name: "server", VolumeMounts: []v1alpha1.VolumeMount{{Name: "applications", MountPath: "/usr/local/tomcat/webapps"}},
+					}},
+				}
+				c.create(t, run)
+				done := c.finished(t, run, 10*time.Minute)
+				wantSucceeded(t, done)
+				if r := done.Status.Result; *r.Requests != 20 || *r.Errors.Total != 0 {
+					t.Errorf("%d requests, %d errors", *r.Requests, *r.Errors.Total)
+				}
+			})
+		}
+	}
 }

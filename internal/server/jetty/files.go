@@ -14,7 +14,7 @@ var rules = &adapter.FileRules{
 		"port": {"connector.port"}, "acceptors": {"connector.acceptors"}, "selectors": {"connector.selectors"}, "acceptQueueSize": {"connector.acceptQueueSize"},
 		"idleTimeout": {"connector.keepAlive.timeoutMilliseconds"}, "jetty.httpConfig.persistentConnectionsEnabled": {"connector.keepAlive.mode"},
 		"jetty.networkConnectionLimit.maxNetworkConnectionCount": {"connector.maxConnections"},
-		"maxThreads": {"threads.max"}, "minThreads": {"threads.min"}, "virtual.maxConcurrentTasks": {"threads.max"}, "virtual.maxTasks": {"threads.max"},
+		"maxThreads": {"threads.max"}, "minThreads": {"threads.min"}, "virtual.maxConcurrentTasks": {"threads.max"}, "virtual.maxThreads": {"threads.max"}, "virtual.maxTasks": {"threads.max"},
 	},
 }
 

@@ -52,6 +52,7 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 		d.KeepAlive = adapter.Limit{Setting: "keepAlive.mode"}
 	}
 	d.Backlog = adapter.LimitOf("acceptQueueSize", connectorOf(j).AcceptQueueSize, 0)
+	d.Connections = adapter.LimitOf("connector.maxConnections", connectorOf(j).MaxConnections, 0)
 	if t := j.Threads; t != nil {
 		d.Concurrency.Value = ptr.Deref(t.Max, defaultMaxThreads)
 		if t.Type == v1alpha1.JettyVirtualThreads {
@@ -80,11 +81,15 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 		}
 	}
 	r.Configure(in, mainFile, main, base+"/start.d/"+mainFile)
-	if !deploys(j) {
-		r.Configure(in, "content.xml", contentXML(base), contentFile)
+	if limitsVirtual(j) {
+		r.Configure(in, "threads.xml", threadsXML(*j.Threads.Max), threadsFile)
+	}
+	if servesContent(in) {
+		r.Configure(in, "content.xml", contentXML(in), contentFile)
 	}
 	if in.TLS != nil {
 		r.Configure(in, "keystore.xml", keyStoreXML, keyStoreFile)
+		r.Configure(in, "tls.xml", tlsXML, tlsFile)
 		if jsse.NeedsSecurity(in.TLS) {
 			r.Configure(in, "java.security", jsse.Security(in.TLS), securityFile)
 		}
@@ -93,8 +98,13 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 			r.Container.Command = []string{"/bin/sh", ownDirectory + "/start.sh", "java"}
 		}
 	}
-	r.Container.Args = append(jvmOptions(in), "-jar", homeOf(j)+"/start.jar", "jetty.base="+base)
-	r.MountContent(contentDirectory(base))
+	for _, option := range jvmOptions(in) {
+		r.Container.Args = append(r.Container.Args, adapter.Literal(option))
+	}
+	r.Container.Args = append(r.Container.Args, "-jar", homeOf(j)+"/start.jar", "jetty.base="+base)
+	if len(in.Content) > 0 {
+		r.MountContent(contentDirectory(in))
+	}
 	r.MountTLS(in)
 	r.LogGarbageCollections(in, j.GCLog, j.JVMOptions)
 	r.AddEmptyDir(in, "work", base+"/work", corev1.StorageMediumDefault)
@@ -119,7 +129,19 @@ func homeOf(j *v1alpha1.JettyServer) string { return cmp.Or(j.Home, defaultHome)
 
 func baseOf(j *v1alpha1.JettyServer) string { return cmp.Or(j.Base, defaultBase) }
 
-func contentDirectory(base string) string { return base + "/webapps/ROOT" }
+// contentDirectory returns the directory of the content: that of the application ROOT, unless the image's is deployed.
+func contentDirectory(in *adapter.Input) string {
+	if j := in.Server.Jetty; j.Applications != v1alpha1.ApplicationsImage {
+		return baseOf(j) + "/webapps/ROOT"
+	}
+	return "/assay/content"
+}
+
+// servesContent reports whether the content isn't an application.
+func servesContent(in *adapter.Input) bool {
+	j := in.Server.Jetty
+	return len(in.Content) > 0 && (!deploys(j) || j.Applications == v1alpha1.ApplicationsImage)
+}
 
 // connectorOf returns the connector, without any setting if none is declared.
 func connectorOf(j *v1alpha1.JettyServer) v1alpha1.JettyConnector {
@@ -156,6 +178,14 @@ func checkInput(in *adapter.Input) error {
 		if !moduleSyntax.MatchString(module) {
 			return fmt.Errorf("%s[%d]: %q must be the name of a module, such as ee10-deploy", in.Field("jetty.modules"), i, module)
 		}
+	}
+	switch {
+	case j.Applications != "" && !deploys(j):
+		return fmt.Errorf("%s: must not be set without a module whose name ends in -deploy, such as ee10-deploy: add one to modules", in.Field("jetty.applications"))
+	case j.Applications == v1alpha1.ApplicationsContent && len(in.Content) == 0:
+		return fmt.Errorf("%s: must not be Content without spec.target.content: set that, or omit applications", in.Field("jetty.applications"))
+	case len(in.Content) == 0 && len(j.Modules) == 0 && j.Configuration == nil:
+		return fmt.Errorf("%s: nothing would be served: add a module that deploys what is in webapps, such as ee10-deploy, or set spec.target.content", in.Field("jetty.modules"))
 	}
 	if err := in.CheckFiles("jetty.configuration", fileSyntax,
 		"must end in .ini, .xml or .mod and have up to 200 letters, digits, '.', '_' and '-'"); err != nil {

@@ -18,6 +18,8 @@ type jettySpec struct {
 	jetty v1alpha1.JettyServer
 	tls   *v1alpha1.TLS
 	files map[string]string
+	// empty reports whether the run has no content.
+	empty bool
 }
 
 func (s *jettySpec) target() (*v1alpha1.Target, server.Configurations) {
@@ -25,6 +27,9 @@ func (s *jettySpec) target() (*v1alpha1.Target, server.Configurations) {
 	t := &v1alpha1.Target{
 		Image: "example/jetty:1", ImagePullPolicy: corev1.PullIfNotPresent,
 		Server: v1alpha1.Server{Jetty: &j}, TLS: s.tls,
+	}
+	if !s.empty {
+		t.Content = []v1alpha1.ContentFile{{Path: "/index.html", SizeBytes: 1}, {Path: "/js/a.js", SizeBytes: 2}}
 	}
 	if s.files == nil {
 		return t, nil
@@ -59,6 +64,10 @@ var specs = map[string]jettySpec{
 		Threads: &v1alpha1.JettyThreads{Type: v1alpha1.JettyVirtualThreads, Max: ptr.To(int32(64))},
 	}},
 	"modules": {jetty: v1alpha1.JettyServer{Modules: []string{"ee10-deploy", "ee10-jsp", "statistics"}}},
+	"image":   {jetty: v1alpha1.JettyServer{Modules: []string{"ee10-deploy"}}, empty: true},
+	"image-content": {jetty: v1alpha1.JettyServer{
+		Modules: []string{"ee10-deploy"}, Applications: v1alpha1.ApplicationsImage, JVMOptions: []string{"-Dpattern=$(HOME)?a&b|c;d"},
+	}},
 	"configuration": {files: map[string]string{
 		"limits.ini":  "--modules=thread-limit\njetty.threadlimit.threadLimit=4\n",
 		"headers.xml": "<?xml version=\"1.0\"?>\n<Configure/>\n",
@@ -90,7 +99,7 @@ func TestRenderIsGolden(t *testing.T) {
 			}
 			files := rendering.Files
 			rendering.Files = nil
-			servertest.GoldenRendering(t, filepath.Join("golden", name), rendering, files, "server_keystore.xml")
+			servertest.GoldenRendering(t, filepath.Join("golden", name), rendering, files, "server_keystore.xml", "server_tls.xml")
 		})
 	}
 }
@@ -105,6 +114,9 @@ func TestRenderRefuses(t *testing.T) {
 		"base with a line break":    {jettySpec{jetty: v1alpha1.JettyServer{Base: "/a\nb"}}, jetty + "base: "},
 		"two modules in one":        {jettySpec{jetty: v1alpha1.JettyServer{Modules: []string{"http2", "a,b"}}}, jetty + "modules[1]: "},
 		"module with a line break":  {jettySpec{jetty: v1alpha1.JettyServer{Modules: []string{"a\n--exec"}}}, jetty + "modules[0]: "},
+		"nothing to serve":          {jettySpec{empty: true}, jetty + "modules: "},
+		"content that isn't there":  {jettySpec{empty: true, jetty: v1alpha1.JettyServer{Modules: []string{"ee10-deploy"}, Applications: v1alpha1.ApplicationsContent}}, jetty + "applications: "},
+		"applications undeployed":   {jettySpec{jetty: v1alpha1.JettyServer{Applications: v1alpha1.ApplicationsImage}}, jetty + "applications: "},
 		"two options in one":        {jettySpec{jetty: v1alpha1.JettyServer{JVMOptions: []string{"-Da=b -Dc=d"}}}, jetty + "jvmOptions[0]: "},
 		"file in another directory": {jettySpec{files: map[string]string{"../a.ini": ""}}, jetty + "configuration: "},
 		"file of no use":            {jettySpec{files: map[string]string{"a.conf": ""}}, jetty + "configuration: "},

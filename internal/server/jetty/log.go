@@ -34,6 +34,8 @@ var refusals = []adapter.Refusal{
 		"use an image of a Jetty that has the module, or don't set it"),
 	adapter.Refuses(`Unknown module=\[?[^\]\s]*\]?`, "jetty.modules", modules,
 		"use an image of a Jetty that has the module, or remove it"),
+	adapter.Refuses(`NoSuchMethodException: \S+( \S+)?\.setMaxThreads\(int\)`, "jetty.threads.max", maxThreads,
+		"this Jetty can't limit virtual threads: use an image of a later one, such as 12.0.31, or don't set max"),
 	adapter.Refuses(`Cannot read file: etc/\S+`, "jetty.modules", modules,
 		"use an image in which the files of the module are, as start.jar --add-modules creates them"),
 }
@@ -42,6 +44,10 @@ func threadType(*adapter.Input) string { return string(v1alpha1.JettyVirtualThre
 
 func maxConnections(in *adapter.Input) string {
 	return fmt.Sprint(ptr.Deref(connectorOf(in.Server.Jetty).MaxConnections, 0))
+}
+
+func maxThreads(in *adapter.Input) string {
+	return fmt.Sprint(ptr.Deref(ptr.Deref(in.Server.Jetty.Threads, v1alpha1.JettyThreads{}).Max, 0))
 }
 
 func modules(in *adapter.Input) string { return strings.Join(in.Server.Jetty.Modules, ", ") }

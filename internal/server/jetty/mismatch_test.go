@@ -87,6 +87,8 @@ func TestMismatches(t *testing.T) {
 			[]found{{jetty + "modules", "conscrypt", "Cannot read file: etc/jetty-conscrypt.xml", true}}},
 		"virtual threads by Java 17": {specs["virtual-threads"], "logs/virtual-threads-java-17",
 			[]found{{jetty + "threads.type", "Virtual", "Virtual Threads not supported", true}}},
+		"virtual threads without a limit": {specs["virtual-threads"], "logs/12.0.8-virtual-max",
+			[]found{{jetty + "threads.max", "64", "NoSuchMethodException: class java.util.concurrent.ThreadPerTaskExecutor.setMaxThreads(int)", true}}},
 		"too few threads": {jettySpec{jetty: v1alpha1.JettyServer{Threads: &v1alpha1.JettyThreads{Max: ptr.To(int32(2))}}}, "logs/threads-insufficient",
 			[]found{{jetty + "threads.max", "2", "Insufficient configured threads: required=2 < max=2", false}}},
 		"key in PKCS#1": {jettySpec{tls: selfSigned}, "logs/key-pkcs1",

@@ -11,6 +11,9 @@ const (
 	// contentFile is the file of contentXML.
 	contentFile = ownDirectory + "/content.xml"
 
+	// threadsFile is the file of threadsXML.
+	threadsFile = ownDirectory + "/threads.xml"
+
 	virtualModule = "threadpool-virtual"
 	limitModule   = "network-connection-limit"
 )
@@ -34,7 +37,8 @@ func settings(in *adapter.Input) string {
 	if deploys(j) {
 		f.Line("# What is in webapps is deployed once.")
 		f.Line("jetty.deploy.scanInterval=0")
-	} else {
+	}
+	if servesContent(in) {
 		f.Line("%s", contentFile)
 	}
 	for _, module := range j.Modules {
@@ -79,7 +83,9 @@ func writeThreads(f *adapter.Text, t *v1alpha1.JettyThreads) {
 	f.Line("")
 	if t.Type == v1alpha1.JettyVirtualThreads {
 		f.Line("--modules=%s", virtualModule)
-		f.LineIfSet("jetty.threadPool.virtual.maxConcurrentTasks=%d", t.Max)
+		if t.Max != nil {
+			f.Line("%s", threadsFile)
+		}
 		return
 	}
 	f.Line("--modules=threadpool")
@@ -87,22 +93,54 @@ func writeThreads(f *adapter.Text, t *v1alpha1.JettyThreads) {
 	f.LineIfSet("jetty.threadPool.minThreads=%d", t.Min)
 }
 
+// limitsVirtual reports whether the number of virtual threads is limited to a declared one.
+func limitsVirtual(j *v1alpha1.JettyServer) bool {
+	return j.Threads != nil && j.Threads.Type == v1alpha1.JettyVirtualThreads && j.Threads.Max != nil
+}
+
+// threadsXML returns a file that limits the virtual threads. The module's property for it has another
+// name since 12.1.6, and a Jetty ignores one that it doesn't know; without the method it doesn't start.
+func threadsXML(maximum int32) string {
+	return fmt.Sprintf(xmlHeader+`<Configure id="threadPool" class="org.eclipse.jetty.util.thread.QueuedThreadPool">
+  <Get name="virtualThreadsExecutor"><Set name="maxThreads" type="int">%d</Set></Get>
+</Configure>
+`, maximum)
+}
+
 // contentXML returns a file that makes Jetty serve the content by a resource
 // handler, without any module that deploys applications
-// (https://jetty.org/docs/jetty/12.1/operations-guide/xml/index.html).
-func contentXML(base string) string {
-	return fmt.Sprintf(xmlHeader+`<Configure id="Contexts" class="org.eclipse.jetty.server.handler.ContextHandlerCollection">
+// (https://jetty.org/docs/jetty/12.1/operations-guide/xml/index.html). If an application has the same context, the handler
+// gets the paths of the content alone, and the application all others.
+func contentXML(in *adapter.Input) string {
+	const handler = `<New class="org.eclipse.jetty.server.handler.ResourceHandler"/>`
+	f := &adapter.Text{}
+	f.WriteString(xmlHeader + `<Configure id="Contexts" class="org.eclipse.jetty.server.handler.ContextHandlerCollection">
   <Call name="addHandler">
     <Arg>
       <New class="org.eclipse.jetty.server.handler.ContextHandler">
         <Arg type="String">/</Arg>
-        <Set name="baseResourceAsString">%s</Set>
-        <Set name="handler"><New class="org.eclipse.jetty.server.handler.ResourceHandler"/></Set>
-      </New>
+`)
+	f.Line(`        <Set name="baseResourceAsString">%s</Set>`, contentDirectory(in))
+	if !deploys(in.Server.Jetty) {
+		f.Line(`        <Set name="handler">%s</Set>`, handler)
+	} else {
+		f.Line(`        <Set name="handler">`)
+		f.Line(`          <New class="org.eclipse.jetty.server.handler.ConditionalHandler$DontHandle">`)
+		f.Line(`            <Call name="excludePath"><Arg><Array type="java.lang.String">`)
+		for _, path := range in.Content {
+			f.Line(`              <Item>%s</Item>`, path)
+		}
+		f.Line(`            </Array></Arg></Call>`)
+		f.Line(`            <Set name="handler">%s</Set>`, handler)
+		f.Line(`          </New>`)
+		f.Line(`        </Set>`)
+	}
+	f.WriteString(`      </New>
     </Arg>
   </Call>
 </Configure>
-`, contentDirectory(base))
+`)
+	return f.String()
 }
 
 const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>

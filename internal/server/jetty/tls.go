@@ -60,6 +60,24 @@ const keyStoreXML = xmlHeader + `<Configure id="sslContextFactory" class="org.ec
 </Configure>
 `
 
+// tlsFile is the file of tlsXML.
+const tlsFile = ownDirectory + "/tls.xml"
+
+// tlsXML has settings be read from properties that Jetty 12.1 has and 12.0 lacks, with the same defaults.
+const tlsXML = xmlHeader + `<Configure id="sslContextFactory" class="org.eclipse.jetty.util.ssl.SslContextFactory$Server">
+  <Set name="includeProtocols"><Call class="org.eclipse.jetty.util.StringUtil" name="csvSplit"><Arg>
+    <Property name="jetty.sslContext.includeProtocols" default=""/>
+  </Arg></Call></Set>
+  <Set name="includeCipherSuites"><Call class="org.eclipse.jetty.util.StringUtil" name="csvSplit"><Arg>
+    <Property name="jetty.sslContext.includeCipherSuites" default=""/>
+  </Arg></Call></Set>
+  <Set name="excludeCipherSuites"><Call class="org.eclipse.jetty.util.StringUtil" name="csvSplit"><Arg>
+    <Property name="jetty.sslContext.excludeCipherSuites" default="^.*_(MD5|SHA|SHA1)$,^SSL_.*$,^.*_NULL_.*$,^.*_anon_.*$"/>
+  </Arg></Call></Set>
+  <Set name="sessionCachingEnabled" property="jetty.sslContext.sessionCachingEnabled"/>
+</Configure>
+`
+
 // weakSuites are the cipher suites that Jetty excludes even if they are declared,
 // apart from those that TLS 1.0 and 1.1 and an RSA key exchange need
 // (SslContextFactory.DEFAULT_EXCLUDED_CIPHER_SUITES).
@@ -74,6 +92,7 @@ func writeTLS(f *adapter.Text, in *adapter.Input) {
 	f.Line("# The file must exist; keystore.xml replaces the store.")
 	f.Line("jetty.sslContext.keyStorePath=%s", adapter.CertificateFile)
 	f.Line("%s", keyStoreFile)
+	f.Line("%s", tlsFile)
 	// A request may have another Host than the certificate, as with other servers.
 	f.Line("jetty.ssl.sniHostCheck=false")
 	f.Line("jetty.sslContext.includeProtocols=%s", strings.Join(adapter.Protocols(in.TLS), ","))

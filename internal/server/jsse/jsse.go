@@ -43,7 +43,7 @@ func Options(tls *v1alpha1.TLS, securityFile string) []string {
 
 // optionSyntax is the pattern that the API server checks too. It keeps a value from becoming
 // several options.
-var optionSyntax = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
+var optionSyntax = regexp.MustCompile(`^-[!-~]+$`)
 
 // CheckOptions returns an error if the user's options of the Java virtual machine, which are those
 // of field, aren't one per item or conflict with those that TLS needs. usesJSSE reports whether
@@ -51,7 +51,7 @@ var optionSyntax = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@~*-]+$`)
 func CheckOptions(in *adapter.Input, field string, options []string, usesJSSE bool) error {
 	for i, option := range options {
 		if !optionSyntax.MatchString(option) {
-			return fmt.Errorf("%s[%d]: %q must begin with '-' and have only letters, digits and _.:=/,+%%@~*-, one option per item",
+			return fmt.Errorf("%s[%d]: %q must begin with '-' and have printable ASCII characters without spaces only, one option per item",
 				in.Field(field), i, option)
 		}
 	}

@@ -24,7 +24,9 @@ var handlerName = regexp.MustCompile(`^(https?)(?:-(jsse|openssl|opensslffm))?-(
 
 var (
 	handlerProtocols       = map[string]v1alpha1.TomcatProtocol{"nio": v1alpha1.TomcatNIO, "nio2": v1alpha1.TomcatNIO2, "apr": v1alpha1.TomcatAPR}
-	handlerImplementations = map[string]v1alpha1.TLSImplementation{"jsse": v1alpha1.TLSJSSE, "openssl": v1alpha1.TLSOpenSSL}
+	handlerImplementations = map[string]v1alpha1.TLSImplementation{
+		"jsse": v1alpha1.TLSJSSE, "openssl": v1alpha1.TLSOpenSSL, "opensslffm": v1alpha1.TLSOpenSSLFFM,
+	}
 )
 
 // check adds where the log differs from what was declared. The log shows whether server.xml is the
@@ -40,6 +42,7 @@ func check(found *adapter.Mismatches, l logged) {
 	default:
 		checkConnector(found, l)
 		checkOmitted(found, l)
+		checkAttributesSet(found, l)
 		if no := l.refused("Sendfile is not supported"); no != "" && t.Connector.Sendfile == v1alpha1.Enabled {
 			found.Differs("tomcat.connector.sendfile", string(v1alpha1.Enabled), no, "remove sendfile or tls")
 		}
@@ -64,6 +67,15 @@ func checkSupport(found *adapter.Mismatches, l logged, own bool) {
 		} else if java := javaMajor(l.Libraries); !own && java > 0 && java < 21 {
 			found.Unsupported(executor, string(t.Connector.Executor), l.Libraries[0],
 				"virtual threads need Java 21: use an image with it, or the executor Internal or Shared")
+		}
+	}
+	if implementation == v1alpha1.TLSOpenSSLFFM {
+		missing, needs := cmp.Or(l.refused("ClassNotFoundException: "+ffmListener), l.refused("The FFM API from Java 22")), "an image of Tomcat 9.0.83, 10.1.16, 11 or later, with Java 22"
+		if missing == "" {
+			missing, needs = l.refused("Cannot open library"), "an image with OpenSSL's library by that name, as in Debian's libssl-dev, in a directory of LD_LIBRARY_PATH"
+		}
+		if missing != "" {
+			found.Unsupported("tomcat.connector.tlsImplementation", string(implementation), missing, "use "+needs+", or tlsImplementation OpenSSL or JSSE")
 		}
 	}
 	if implementation != v1alpha1.TLSOpenSSL && !apr {
@@ -140,6 +152,27 @@ func checkOmitted(found *adapter.Mismatches, l logged) {
 		} else if some := l.refused("Some of the specified [" + list.name + "]"); some != "" {
 			found.Differs("tls."+list.name, declared, some, remedy)
 		}
+	}
+}
+
+// failedToSet matches what Tomcat says of an attribute that it doesn't know. Group 1 is empty for the Connector.
+var failedToSet = regexp.MustCompile(`^Match \[Server/Service/Connector(/\w+)*\] failed to set property \[([^\]]+)\] to \[(.*)\]`)
+
+// checkAttributesSet adds the attributes of the connector that this Tomcat ignores.
+func checkAttributesSet(found *adapter.Mismatches, l logged) {
+	for _, refusal := range l.refusals {
+		m := failedToSet.FindStringSubmatch(refusal)
+		if m == nil {
+			continue
+		}
+		field, own := "tomcat.connector.attributes", found.In.Server.Tomcat.Connector.Attributes
+		if limits := found.In.Server.Tomcat.Connector.HTTP2Limits; m[1] != "" && limits != nil {
+			field, own = "tomcat.connector.http2Limits.attributes", limits.Attributes
+		}
+		if !slices.ContainsFunc(own, func(a v1alpha1.TomcatAttribute) bool { return a.Name == m[2] }) {
+			field = "tomcat.connector"
+		}
+		found.Unsupported(field, m[2]+"="+m[3], m[0], "remove what this Tomcat doesn't know, or use an image of another version")
 	}
 }
 

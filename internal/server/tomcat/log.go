@@ -40,7 +40,7 @@ var (
 	logsJava      = regexp.MustCompile(`JVM Version: +(\S+)`)
 	logsVendor    = regexp.MustCompile(`JVM Vendor: +(\S[^\r\n]*)`)
 	logsNative    = regexp.MustCompile(`Loaded Apache Tomcat Native library \[([^\]]+)\] using APR version \[([^\]]+)\]`)
-	logsOpenSSL   = regexp.MustCompile(`OpenSSL successfully initialized \[(\S+ [^\]\s]+)`)
+	logsOpenSSL   = regexp.MustCompile(`OpenSSL successfully initialized(?: using FFM)? \[(\S+ [^\]\s]+)`)
 	logsStarting  = regexp.MustCompile(`Starting ProtocolHandler \["([^"]+)"\]`)
 	logsPreparing = regexp.MustCompile(`Initializing ProtocolHandler \["([^"]+)"\]|Failed to initialize component \[Connector\["([^"]+)"\]\]`)
 	logsService   = regexp.MustCompile(`Starting service \[([^\]]+)\]`)
@@ -52,6 +52,9 @@ var logsRefusal = regexp.MustCompile(`Apache Tomcat Native library .*was not fou
 	`|An incompatible version \[[^\]]*\] of the Apache Tomcat Native library` +
 	`|requires the APR/native library which is not available` +
 	`|ClassNotFoundException: org\.apache\.` +
+	`|The FFM API from Java 22 is not available` +
+	`|Cannot open library: \S+` +
+	`|Match \[Server/Service/Connector(?:/\w+)*\] failed to set property \[` +
 	`|Virtual threads require a minimum Java version` +
 	`|Some of the specified \[\w+\] are not supported` +
 	`|None of the \[\w+\] specified are supported` +

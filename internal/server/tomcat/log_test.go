@@ -37,6 +37,7 @@ func TestReadLog(t *testing.T) {
 		"tomcat-10.1-nio2-openssl":                       {Version: "Apache Tomcat/10.1.34", Connector: "https-openssl-nio2-8443", Libraries: libraries},
 		"tomcat-11-nio-jsse":                             {Version: "Apache Tomcat/11.0.2", Connector: "https-jsse-nio-8443", Libraries: []string{java17}},
 		"tomcat-11-nio2-jsse":                            {Version: "Apache Tomcat/11.0.2", Connector: "https-jsse-nio2-8443", Libraries: []string{java17}},
+		"tomcat-11-nio-openssl-ffm":                      {Version: "Apache Tomcat/11.0.21", Connector: "https-opensslffm-nio-8443", Libraries: []string{"Java 25.0.2+10-LTS (Eclipse Adoptium)", "OpenSSL 3.0.20"}},
 		"tomcat-10.1-apr-refused-exit":                   {Version: "Apache Tomcat/10.1.34", Libraries: libraries},
 		"tomcat-11-apr-refused":                          {Version: "Apache Tomcat/11.0.2", Libraries: libraries},
 		"tomcat-9.0-nio-port-taken-exit":                 {Version: "Apache Tomcat/9.0.98", Connector: "http-nio-8080", Preparing: true, Libraries: []string{java17}},

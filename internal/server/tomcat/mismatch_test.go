@@ -44,6 +44,9 @@ func TestReadLogFindsMismatches(t *testing.T) {
 	*another.tomcat.Connector.Port = 9090
 	sendfile := declared(apr, openSSL)
 	sendfile.tomcat.Connector.Sendfile = v1alpha1.Enabled
+	attributes := declared(nio, "")
+	attributes.tomcat.Connector.Attributes = []v1alpha1.TomcatAttribute{{Name: "noSuchAttribute", Value: "500"}}
+	attributes.tomcat.Connector.HTTP2Limits = &v1alpha1.TomcatHTTP2Limits{Attributes: []v1alpha1.TomcatAttribute{{Name: "noSuchFactor", Value: "0"}}}
 	own := func(of *tomcatSpec) *tomcatSpec {
 		s := *of
 		s.tomcat.Configuration = &v1alpha1.Configuration{ConfigMapName: "mine"}
@@ -83,6 +86,14 @@ func TestReadLogFindsMismatches(t *testing.T) {
 		{"tomcat-11-nio", declared(apr, ""), []found{{protocol, true}}},
 		{"tomcat-9.0-apr-refused-no-library", declared(apr, ""), []found{{protocol, true}}},
 		{"tomcat-11-nio-openssl-refused-no-library", declared(nio, openSSL), []found{{implementation, true}}},
+		{"tomcat-11-nio-openssl-ffm", declared(nio, v1alpha1.TLSOpenSSLFFM), nil},
+		{"tomcat-11-nio-openssl-ffm", declared(nio, openSSL), []found{{implementation, false}}},
+		{"tomcat-11-nio-openssl-ffm-java-17", declared(nio, v1alpha1.TLSOpenSSLFFM), []found{{implementation, true}}},
+		{"tomcat-11-nio-openssl-ffm-no-library", declared(nio, v1alpha1.TLSOpenSSLFFM), []found{{implementation, true}}},
+		{"tomcat-11-attributes-unknown", attributes, []found{
+			{"spec.target.server.tomcat.connector.attributes", true}, {"spec.target.server.tomcat.connector.http2Limits.attributes", true},
+		}},
+		{"tomcat-11-attributes-unknown", declared(nio, ""), []found{{"spec.target.server.tomcat.connector", true}, {"spec.target.server.tomcat.connector", true}}},
 		{"tomcat-9.0-nio", virtual, []found{{"spec.target.server.tomcat.connector.executor", true}}},
 		{"tomcat-9.0-nio-jsse-cipher-unknown", ciphers, []found{{"spec.target.tls.ciphers", true}}},
 

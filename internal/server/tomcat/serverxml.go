@@ -2,6 +2,8 @@ package tomcat
 
 import (
 	"encoding/xml"
+	"fmt"
+	"regexp"
 	"strconv"
 
 	"k8s.io/utils/ptr"
@@ -51,6 +53,13 @@ func (e *xmlElement) setNumber(name string, value *int32) {
 	}
 }
 
+// setAll sets the user's own attributes.
+func (e *xmlElement) setAll(attributes []v1alpha1.TomcatAttribute) {
+	for _, a := range attributes {
+		e.set(a.Name, a.Value)
+	}
+}
+
 func (e *xmlElement) add(children ...xmlElement) {
 	e.Children = append(e.Children, children...)
 }
@@ -71,6 +80,9 @@ func serverElement(in *adapter.Input) xmlElement {
 	if protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL {
 		server.add(element("Listener", "className", "org.apache.catalina.core.AprLifecycleListener", "SSLEngine", "on"))
 	}
+	if tlsImplementation(in) == v1alpha1.TLSOpenSSLFFM {
+		server.add(element("Listener", "className", ffmListener))
+	}
 
 	service := element("Service", "name", serviceName)
 	if executor := executorElement(&in.Server.Tomcat.Connector); executor != nil {
@@ -78,7 +90,12 @@ func serverElement(in *adapter.Input) xmlElement {
 	}
 	host := element("Host", "name", "localhost", "appBase", "webapps",
 		"createDirs", "false", "autoDeploy", "false", "deployOnStartup", "false")
-	host.add(element("Context", "path", "", "docBase", "ROOT"))
+	if deploysImage(in) {
+		host = element("Host", "name", "localhost", "appBase", applicationDirectory,
+			"createDirs", "false", "autoDeploy", "false", "deployOnStartup", "true")
+	} else {
+		host.add(element("Context", "path", "", "docBase", "ROOT"))
+	}
 	if in.Server.Tomcat.AccessLog == v1alpha1.Enabled {
 		host.add(element("Valve", "className", "org.apache.catalina.valves.AccessLogValve",
 			"directory", "logs", "prefix", "localhost_access_log", "rotatable", "false", "pattern", "common"))
@@ -129,6 +146,7 @@ func connectorElement(in *adapter.Input) xmlElement {
 	}
 	connector.setNumber("acceptCount", c.AcceptCount)
 	connector.setNumber("maxConnections", c.MaxConnections)
+	connector.setNumber("connectionTimeout", c.ConnectionTimeoutMilliseconds)
 	keepAlive := ptr.Deref(c.KeepAlive, v1alpha1.TomcatKeepAlive{})
 	connector.setNumber("maxKeepAliveRequests", keepAlive.MaxRequests)
 	connector.setNumber("keepAliveTimeout", keepAlive.TimeoutMilliseconds)
@@ -138,11 +156,43 @@ func connectorElement(in *adapter.Input) xmlElement {
 	if c.Compression != "" {
 		connector.set("compression", adapter.OnOff(c.Compression))
 	}
+	connector.setNumber("compressionMinSize", c.CompressionMinSizeBytes)
+	connector.setAll(c.Attributes)
 	addTLS(in, &connector)
 	if c.HTTP2 == v1alpha1.Enabled {
-		connector.add(element("UpgradeProtocol", "className", "org.apache.coyote.http2.Http2Protocol"))
+		limits := ptr.Deref(c.HTTP2Limits, v1alpha1.TomcatHTTP2Limits{})
+		http2 := element("UpgradeProtocol", "className", "org.apache.coyote.http2.Http2Protocol")
+		http2.setNumber("maxConcurrentStreams", limits.MaxConcurrentStreams)
+		http2.setNumber("maxConcurrentStreamExecution", limits.MaxConcurrentStreamExecution)
+		http2.setAll(limits.Attributes)
+		connector.add(http2)
 	}
 	return connector
+}
+
+// connectorAttributes and http2Attributes are the attributes of the elements that follow from the spec.
+// Those of certificates and class names would undo it.
+var (
+	connectorAttributes = regexp.MustCompile(`^(port|protocol|address|executor|maxThreads|minSpareThreads|acceptCount|maxConnections|connectionTimeout` +
+		`|maxKeepAliveRequests|keepAliveTimeout|useSendfile|compression|compressionMinSize|scheme|secure|SSLEnabled|sslImplementationName|className)$`)
+	http2Attributes = regexp.MustCompile(`^(maxConcurrentStreams|maxConcurrentStreamExecution|className)$`)
+	attributeName   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.]*$`)
+	attributeValue  = regexp.MustCompile(`^[!-~]+( [!-~]+)*$`)
+)
+
+// checkAttributes rejects attributes, which are those of field, that another field sets.
+func checkAttributes(in *adapter.Input, field string, attributes []v1alpha1.TomcatAttribute, reserved *regexp.Regexp) error {
+	for i, a := range attributes {
+		switch {
+		case !attributeName.MatchString(a.Name):
+			return fmt.Errorf("%s[%d].name: %q must be the name of an attribute, such as processorCache", in.Field(field), i, a.Name)
+		case !attributeValue.MatchString(a.Value):
+			return fmt.Errorf("%s[%d].value: %q must have printable ASCII characters only", in.Field(field), i, a.Value)
+		case reserved.MatchString(a.Name):
+			return fmt.Errorf("%s[%d].name: %s is what other fields of the server set: use these", in.Field(field), i, a.Name)
+		}
+	}
+	return nil
 }
 
 // ajpElement returns the connector for AJP. Whoever reaches it can pretend to be any client, so that it

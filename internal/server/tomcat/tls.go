@@ -3,6 +3,7 @@ package tomcat
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -13,9 +14,13 @@ import (
 // tlsImplementations are the classes by which NIO and NIO2 speak TLS
 // (https://tomcat.apache.org/tomcat-9.0-doc/config/http.html#SSL_Support).
 var tlsImplementations = map[v1alpha1.TLSImplementation]string{
-	v1alpha1.TLSJSSE:    "org.apache.tomcat.util.net.jsse.JSSEImplementation",
-	v1alpha1.TLSOpenSSL: "org.apache.tomcat.util.net.openssl.OpenSSLImplementation",
+	v1alpha1.TLSJSSE:       "org.apache.tomcat.util.net.jsse.JSSEImplementation",
+	v1alpha1.TLSOpenSSL:    "org.apache.tomcat.util.net.openssl.OpenSSLImplementation",
+	v1alpha1.TLSOpenSSLFFM: "org.apache.tomcat.util.net.openssl.panama.OpenSSLImplementation",
 }
+
+// ffmListener loads OpenSSL for TLSOpenSSLFFM (https://tomcat.apache.org/tomcat-11.0-doc/config/listeners.html).
+const ffmListener = "org.apache.catalina.core.OpenSSLLifecycleListener"
 
 // defaultCiphers is the default of Tomcat up to TLS 1.2.
 const defaultCiphers = "HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!kRSA"
@@ -44,10 +49,13 @@ func addTLS(in *adapter.Input, connector *xmlElement) {
 	}
 
 	host := element("SSLHostConfig", "protocols", strings.Join(adapter.Protocols(in.TLS), "+"))
-	if tlsImplementation(in) == v1alpha1.TLSOpenSSL {
-		setOpenSSL(in, &host)
-	} else {
+	if usesJSSE(in) {
 		setJSSE(in, &host)
+	} else {
+		setOpenSSL(in, &host)
+	}
+	if order := in.Server.Tomcat.Connector.HonorCipherOrder; order != "" {
+		host.set("honorCipherOrder", strconv.FormatBool(order == v1alpha1.Enabled))
 	}
 	if !adapter.Resumes(in.TLS) {
 		// Tomcat can't disable its session cache: 0 means unlimited, so 1 is the minimum.

@@ -27,6 +27,9 @@ const (
 	// (https://tomcat.apache.org/tomcat-11.0-doc/config/http.html).
 	defaultMaxThreads           = 200
 	defaultMaxKeepAliveRequests = 100
+	defaultMaxConnections       = 8192
+	// defaultStreamExecution is that of https://tomcat.apache.org/tomcat-11.0-doc/config/http2.html.
+	defaultStreamExecution = 20
 	// defaultAJPPort is the one that is usual (https://tomcat.apache.org/tomcat-9.0-doc/config/ajp.html).
 	defaultAJPPort = 8009
 	// optionFile holds the user's JVM options if a shell must not see them.
@@ -69,6 +72,9 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	keepAlive := ptr.Deref(t.Connector.KeepAlive, v1alpha1.TomcatKeepAlive{})
 	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, defaultMaxKeepAliveRequests)
 	d.Backlog = adapter.LimitOf("acceptCount", t.Connector.AcceptCount, 0)
+	d.Connections = adapter.LimitOf("connector.maxConnections", t.Connector.MaxConnections, defaultMaxConnections)
+	d.Streams = adapter.LimitOf("connector.http2Limits.maxConcurrentStreamExecution",
+		ptr.Deref(t.Connector.HTTP2Limits, v1alpha1.TomcatHTTP2Limits{}).MaxConcurrentStreamExecution, defaultStreamExecution)
 	if by := tlsImplementation(in); by != "" {
 		d.Detail = "+ " + string(by)
 	}
@@ -102,10 +108,9 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 		},
 	}}
 	if usesOptionFile(t) {
-		// One option per line. None has a character that must be quoted.
-		r.Configure(in, optionFile, strings.Join(t.JVMOptions, "\n")+"\n", ownDirectory+"/"+optionFile)
+		r.Configure(in, optionFile, optionLines(t.JVMOptions), ownDirectory+"/"+optionFile)
 	}
-	if _, own := in.Files[serverXML]; !own {
+	if !ownServer(in) {
 		r.Configure(in, serverXML, serverElement(in).text(), base+"/conf/"+serverXML)
 	}
 	if _, own := in.Files["logging.properties"]; !own {
@@ -118,11 +123,11 @@ func (Server) Render(in *adapter.Input) (*adapter.Rendering, error) {
 	if usesJSSE(in) && jsse.NeedsSecurity(in.TLS) {
 		r.Configure(in, "java.security", jsse.Security(in.TLS), securityFile)
 	}
-	if store := trustStore(in); store != "" {
-		r.Configure(in, "start.sh", jsse.TrustStoreScript(store, home+"/bin/catalina.sh run"), ownDirectory+"/start.sh")
+	if script := startScript(in); script != "" {
+		r.Configure(in, "start.sh", script, ownDirectory+"/start.sh")
 		r.Container.Command, r.Container.Args = []string{"/bin/sh"}, []string{ownDirectory + "/start.sh"}
 	}
-	r.MountContent(base + "/webapps/ROOT")
+	addApplications(in, r)
 	r.MountTLS(in)
 	r.LogGarbageCollections(in, t.GCLog, t.JVMOptions)
 	for _, directory := range writtenDirectories {
@@ -158,24 +163,48 @@ func jvmOptions(in *adapter.Input) []string {
 	if usesJSSE(in) {
 		options = append(options, jsse.Options(in.TLS, securityFile)...)
 	}
+	if tlsImplementation(in) == v1alpha1.TLSOpenSSLFFM {
+		options = append(options, "--enable-native-access=ALL-UNNAMED")
+	}
 	if usesOptionFile(t) {
 		return append(options, "@"+ownDirectory+"/"+optionFile)
 	}
 	return append(options, t.JVMOptions...)
 }
 
+// plainOption matches an option that the shell of catalina.sh leaves as it is.
+var plainOption = regexp.MustCompile(`^-[A-Za-z0-9_.:=/,+%@-]+$`)
+
 // usesOptionFile reports whether one of the user's options has a character that
 // the shell of catalina.sh would expand. The java command then reads the user's
 // options from optionFile, in their order, which it can since Java 9
 // (https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html#java-command-line-argument-files).
 func usesOptionFile(t *v1alpha1.TomcatServer) bool {
-	return slices.ContainsFunc(t.JVMOptions, func(option string) bool { return strings.Contains(option, "*") })
+	return slices.ContainsFunc(t.JVMOptions, func(option string) bool { return !plainOption.MatchString(option) })
+}
+
+// optionLines returns the text of optionFile: an option per line, quoted where it must be.
+func optionLines(options []string) string {
+	var text strings.Builder
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	for _, option := range options {
+		if strings.ContainsAny(option, "\"'\\#") {
+			option = `"` + quote.Replace(option) + `"`
+		}
+		text.WriteString(option + "\n")
+	}
+	return text.String()
+}
+
+// ownServer reports whether server.xml is the user's own.
+func ownServer(in *adapter.Input) bool {
+	_, own := in.Files[serverXML]
+	return own
 }
 
 // needsNative reports whether the configuration may need Tomcat Native.
 func needsNative(in *adapter.Input) bool {
-	_, own := in.Files[serverXML]
-	return own || protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL
+	return ownServer(in) || protocolOf(in.Server.Tomcat) == v1alpha1.TomcatAPR || tlsImplementation(in) == v1alpha1.TLSOpenSSL
 }
 
 // libraryPath returns where Java looks for Tomcat Native: where the image says (the official one by
@@ -193,7 +222,7 @@ func libraryPath(in *adapter.Input) string {
 
 // rules are those of the user's own files. The protocol and the implementation of TLS say which libraries
 // Java needs.
-var rules = &adapter.FileRules{Kind: "tomcat", Main: serverXML, Kept: []string{"home", "base", "connector.port", "connector.tlsImplementation", "ajp.port", "jvmOptions", "gcLog"}}
+var rules = &adapter.FileRules{Kind: "tomcat", Main: serverXML, Kept: []string{"home", "base", "applications", "connector.port", "connector.tlsImplementation", "ajp.port", "jvmOptions", "gcLog"}}
 
 // fileName matches names that stay in conf.
 var fileName = regexp.MustCompile(`^([.]?[A-Za-z0-9_-][A-Za-z0-9._-]{0,198})$`)
@@ -217,11 +246,22 @@ func checkInput(in *adapter.Input) error {
 		"is not a valid file name: use up to 200 letters, digits, '-', '_' and '.'"); err != nil {
 		return err
 	}
-	if in.TLS != nil && protocolOf(t) == v1alpha1.TomcatAPR && t.Connector.TLSImplementation == v1alpha1.TLSJSSE {
+	if in.TLS != nil && protocolOf(t) == v1alpha1.TomcatAPR && cmp.Or(t.Connector.TLSImplementation, v1alpha1.TLSOpenSSL) != v1alpha1.TLSOpenSSL {
 		return fmt.Errorf("%s: must be OpenSSL with the connector APR, which has no other: omit it, or use NIO or NIO2 for JSSE", in.Field("tomcat.connector.tlsImplementation"))
 	}
 	if by := tlsImplementation(in); by != "" && tlsImplementations[by] == "" {
-		return fmt.Errorf("%s: %q is not supported: use JSSE or OpenSSL", in.Field("tomcat.connector.tlsImplementation"), by)
+		return fmt.Errorf("%s: %q is not supported: use JSSE, OpenSSL or OpenSSLFFM", in.Field("tomcat.connector.tlsImplementation"), by)
+	}
+	if err := checkApplications(in); err != nil {
+		return err
+	}
+	if err := checkAttributes(in, "tomcat.connector.attributes", t.Connector.Attributes, connectorAttributes); err != nil {
+		return err
+	}
+	if l := t.Connector.HTTP2Limits; l != nil {
+		if err := checkAttributes(in, "tomcat.connector.http2Limits.attributes", l.Attributes, http2Attributes); err != nil {
+			return err
+		}
 	}
 	if err := in.CheckTLS(); err != nil {
 		return err

@@ -20,12 +20,17 @@ type tomcatSpec struct {
 	tomcat        v1alpha1.TomcatServer
 	tls           *v1alpha1.TLS
 	configuration map[string]string
+	// empty reports whether the run has no content.
+	empty bool
 }
 
 func (s *tomcatSpec) target() (*v1alpha1.Target, server.Configurations) {
 	t := &v1alpha1.Target{
 		Image: "example/tomcat:1", ImagePullPolicy: corev1.PullIfNotPresent,
 		Server: v1alpha1.Server{Tomcat: &s.tomcat}, TLS: s.tls,
+	}
+	if !s.empty {
+		t.Content = []v1alpha1.ContentFile{{Path: "/index.html", SizeBytes: 1}}
 	}
 	if s.configuration == nil {
 		return t, nil
@@ -75,6 +80,22 @@ var tomcatSpecs = map[string]tomcatSpec{
 			KeepAlive: &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(int32(2)), TimeoutMilliseconds: ptr.To(int32(500))},
 		},
 	}},
+	"limits": {tomcat: v1alpha1.TomcatServer{
+		Connector: v1alpha1.TomcatConnector{
+			ConnectionTimeoutMilliseconds: ptr.To(int32(20000)), Compression: v1alpha1.Enabled, CompressionMinSizeBytes: ptr.To(int32(1024)), HTTP2: v1alpha1.Enabled,
+			HTTP2Limits: &v1alpha1.TomcatHTTP2Limits{
+				MaxConcurrentStreams: ptr.To(int32(200)), MaxConcurrentStreamExecution: ptr.To(int32(100)),
+				Attributes: []v1alpha1.TomcatAttribute{{Name: "overheadCountFactor", Value: "0"}},
+			},
+			Attributes: []v1alpha1.TomcatAttribute{{Name: "processorCache", Value: "500"}, {Name: "socket.soReuseAddress", Value: "true"}},
+		},
+		JVMOptions: []string{"-Xmx256m", "-Durl=a?b&c|d;e", `-Dquoted="a\b"`, "-Dnumber=#1"},
+	}},
+	"image":         {empty: true},
+	"image-content": {tomcat: v1alpha1.TomcatServer{Applications: v1alpha1.ApplicationsImage}},
+	"image-own-server": {
+		tomcat: v1alpha1.TomcatServer{Applications: v1alpha1.ApplicationsImage}, configuration: map[string]string{"server.xml": "<Server/>\n"},
+	},
 	"virtual-threads": {tomcat: v1alpha1.TomcatServer{
 		Connector: v1alpha1.TomcatConnector{Protocol: v1alpha1.TomcatNIO, Executor: v1alpha1.TomcatVirtualThreads},
 	}},
@@ -148,6 +169,12 @@ var tomcatSpecs = map[string]tomcatSpec{
 	"tls-openssl-mutual": {tomcat: tomcatBy(v1alpha1.TomcatNIO, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
 		Certificate: selfSigned, ClientAuthentication: mutual(),
 	}},
+	"tls-ffm": {
+		tomcat: v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{TLSImplementation: v1alpha1.TLSOpenSSLFFM, HonorCipherOrder: v1alpha1.Enabled}},
+		tls: &v1alpha1.TLS{
+			Certificate: selfSigned, Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384", "TLS_CHACHA20_POLY1305_SHA256"},
+		},
+	},
 	"tls-apr": {tomcat: tomcatBy(v1alpha1.TomcatAPR, v1alpha1.TLSOpenSSL), tls: &v1alpha1.TLS{
 		Certificate: selfSigned,
 		Protocols:   []v1alpha1.TLSProtocol{v1alpha1.TLSv12}, Ciphers: []v1alpha1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384"},
@@ -192,15 +219,23 @@ func TestRenderRefuses(t *testing.T) {
 		"home in quotes":            {tomcatSpec{tomcat: v1alpha1.TomcatServer{Home: `/a" b="`}}, tomcat + "home: "},
 		"base with a space":         {tomcatSpec{tomcat: v1alpha1.TomcatServer{Base: "/a b"}}, tomcat + "base: "},
 		"two options in one":        {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-server", "-Da=b -Dc=d"}}}, tomcat + "jvmOptions[1]: "},
-		"option for the shell":      {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Da=$(id)"}}}, tomcat + "jvmOptions[0]: "},
-		"option with a line break":  {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Da=b\n"}}}, tomcat + "jvmOptions[0]: "},
-		"unknown connector":         {tomcatSpec{tomcat: tomcatBy("BIO")}, tomcat + "connector.protocol: "},
-		"file above conf":           {tomcatSpec{configuration: map[string]string{"..": "x"}}, tomcat + "configuration: "},
-		"file in another folder":    {tomcatSpec{configuration: map[string]string{"Catalina/localhost.xml": "x"}}, tomcat + "configuration: "},
-		"APR by JSSE":               {tomcatSpec{tomcat: tomcatBy(v1alpha1.TomcatAPR, v1alpha1.TLSJSSE), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
-		"unknown implementation":    {tomcatSpec{tomcat: tomcatBy("", "GnuTLS"), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
-		"unknown protocol":          {tomcatSpec{tls: tls(v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{"SSLv3"}})}, "spec.target.tls.protocols: "},
-		"cipher that is two":        {tomcatSpec{tls: tls(v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"AES128-SHA:ALL"}})}, "spec.target.tls.ciphers: "},
+		"option with a space":       {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Da= b"}}}, tomcat + "jvmOptions[0]: "},
+		"content that isn't there":  {tomcatSpec{empty: true, tomcat: v1alpha1.TomcatServer{Applications: v1alpha1.ApplicationsContent}}, tomcat + "applications: "},
+		"APR by FFM":                {tomcatSpec{tomcat: tomcatBy(v1alpha1.TomcatAPR, v1alpha1.TLSOpenSSLFFM), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
+		"attribute of a field": {tomcatSpec{tomcat: v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{
+			Attributes: []v1alpha1.TomcatAttribute{{Name: "maxThreads", Value: "1"}},
+		}}}, tomcat + "connector.attributes[0].name: "},
+		"attribute of HTTP/2 of a field": {tomcatSpec{tomcat: v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{
+			HTTP2: v1alpha1.Enabled, HTTP2Limits: &v1alpha1.TomcatHTTP2Limits{Attributes: []v1alpha1.TomcatAttribute{{Name: "className", Value: "a"}}},
+		}}}, tomcat + "connector.http2Limits.attributes[0].name: "},
+		"option with a line break": {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Da=b\n"}}}, tomcat + "jvmOptions[0]: "},
+		"unknown connector":        {tomcatSpec{tomcat: tomcatBy("BIO")}, tomcat + "connector.protocol: "},
+		"file above conf":          {tomcatSpec{configuration: map[string]string{"..": "x"}}, tomcat + "configuration: "},
+		"file in another folder":   {tomcatSpec{configuration: map[string]string{"Catalina/localhost.xml": "x"}}, tomcat + "configuration: "},
+		"APR by JSSE":              {tomcatSpec{tomcat: tomcatBy(v1alpha1.TomcatAPR, v1alpha1.TLSJSSE), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
+		"unknown implementation":   {tomcatSpec{tomcat: tomcatBy("", "GnuTLS"), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
+		"unknown protocol":         {tomcatSpec{tls: tls(v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{"SSLv3"}})}, "spec.target.tls.protocols: "},
+		"cipher that is two":       {tomcatSpec{tls: tls(v1alpha1.TLS{Ciphers: []v1alpha1.CipherSuite{"AES128-SHA:ALL"}})}, "spec.target.tls.ciphers: "},
 		"two java.security": {tomcatSpec{
 			tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Djava.security.properties=/mine"}},
 			tls:    tls(v1alpha1.TLS{Protocols: []v1alpha1.TLSProtocol{v1alpha1.TLSv11, v1alpha1.TLSv12}}),
@@ -216,10 +251,10 @@ func TestRenderRefuses(t *testing.T) {
 	}
 }
 
-// TestNoShellSeesPatterns checks that options with patterns go into a file: the shell of
+// TestNoShellSeesPatterns checks that options with patterns and commands go into a file: the shell of
 // catalina.sh expands CATALINA_OPTS.
 func TestNoShellSeesPatterns(t *testing.T) {
-	options := []string{"-Xmx64m", "-Xlog:gc*:stdout:time,uptime", "-Dname=*"}
+	options := []string{"-Xmx64m", "-Xlog:gc*:stdout:time,uptime", "-Dname=*", "-Da=$(id)`id`"}
 	spec := tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: options}}
 	r, err := server.Render(spec.target())
 	if err != nil {
@@ -230,7 +265,7 @@ func TestNoShellSeesPatterns(t *testing.T) {
 			t.Errorf("%s=%s", v.Name, v.Value)
 		}
 	}
-	if got, want := r.Files["server_jvm.options"], "-Xmx64m\n-Xlog:gc*:stdout:time,uptime\n-Dname=*\n"; got != want {
+	if got, want := r.Files["server_jvm.options"], "-Xmx64m\n-Xlog:gc*:stdout:time,uptime\n-Dname=*\n-Da=$(id)`id`\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
