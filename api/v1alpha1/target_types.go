@@ -264,13 +264,36 @@ type ConfigMapKeyReference struct {
 	Key DataKey `json:"key,omitempty"`
 }
 
-// Readiness says when the server counts as ready for load: when a GET of path returns a status from
-// 200 to 399.
+// Readiness says when the server counts as ready for load: when it answers the readiness probe with success. That is the first
+// request of the load, as the load sends it, and its success; each field replaces a part of it. With path it is a GET
+// without credentials, whose success is a status from 200 to 399.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.port) || has(self.path)",fieldPath=".path",message="path must be set with port: it is a path of that port"
 type Readiness struct {
 	// path is the path of the readiness probe. Defaults to the path of the first request of the
 	// load.
 	// +optional
 	Path URLPath `json:"path,omitempty"`
+
+	// host is the probe's Host header. Defaults to that of the first request.
+	// +optional
+	Host HostPort `json:"host,omitempty"`
+
+	// headers are the probe's headers. Defaults to those of the first request.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(h, self.exists_one(g, g.name.lowerAscii() == h.name.lowerAscii()))",message="headers must not have the same name twice: uppercase and lowercase letters are the same in it"
+	// +optional
+	Headers []Header `json:"headers,omitempty"`
+
+	// port is another port of the target to probe, in plain HTTP/1.1, such as one for management. The server's own port must
+	// respond then, too, with any status.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
 
 	// timeoutSeconds is the timeout from the creation of the target's pod until it is ready, in
 	// seconds. Past it the run ends with the reason TargetNotReady. Defaults to 300.

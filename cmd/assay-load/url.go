@@ -68,7 +68,6 @@ func runURL(ctx context.Context, c *cobra.Command, text string, o *urlOptions) e
 	if err != nil { // the user has written no lines
 		return usage(errors.New(lineNumbers.ReplaceAllString(err.Error(), "")))
 	}
-	job.ProbeFirstRequest = len(o.headers) > 0 // without them the target may not respond with success
 	job.Advice = strings.NewReplacer("set tls.verification to None", "use -k", "set tls.certificateAuthorityFile to the CA's certificate, or use -k",
 		"use -k, or run a plan with tls.certificateAuthorityFile", "tls.clientCertificateFile", "tls.clientCertificateFile of a plan", "change tls.", "run a plan with other tls.")
 	job.Plan.Requests[0].Headers = append(job.Plan.Requests[0].Headers, o.secrets...)

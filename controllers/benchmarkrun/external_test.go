@@ -34,7 +34,7 @@ func TestReconcileExternal(t *testing.T) {
 	if err := b.get("run-target", &corev1.Pod{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a target's pod: %v", err)
 	}
-	if b.sessions.address != "" || b.sessions.plans[0].Probe != "/" || b.sessions.plans[1].Probe != "" || b.sessions.plans[0].Host != "www.example.org" {
+	if b.sessions.address != "" || b.sessions.plans[0].Probes[0].Request.Path != "/" || b.sessions.plans[1].Probes != nil || b.sessions.plans[0].Host != "www.example.org" {
 		t.Errorf("watch %q, plans %+v", b.sessions.address, b.sessions.plans)
 	}
 	restart := func(reason string) {

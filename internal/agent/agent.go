@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
@@ -106,7 +107,7 @@ func (a *agent) startProbing(ctx context.Context, order session.Watch) error {
 	if reflect.DeepEqual(order, a.probed) {
 		return nil
 	}
-	request, err := probeRequest(&order, session.TLSDirectory)
+	requests, err := probeRequests(&order, session.TLSDirectory, session.CredentialsDirectory)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (a *agent) startProbing(ctx context.Context, order session.Watch) error {
 	a.probed = order
 	probing, stop := context.WithCancel(ctx)
 	a.stopProbing = stop
-	go probeTarget(probing, a.session, request)
+	go probeTarget(probing, a.session, requests)
 	return nil
 }
 
@@ -142,23 +143,25 @@ func (a *agent) logMissing(node *result.NodeUsage) {
 
 const userAgent = "assay-agent"
 
-func probeRequest(order *session.Watch, tlsDirectory string) (*probe.Request, error) {
-	r := &probe.Request{
-		Address: order.Address, Path: order.Path, Host: order.Host, UserAgent: userAgent, Timeout: probe.Timeout, Streams: order.Streams,
-	}
-	if order.TLS == nil {
-		return r, nil
-	}
+func probeRequests(order *session.Watch, tlsDirectory, credentialsDirectory string) ([]*probe.Request, error) {
+	r := probe.Request{Address: order.Address, Host: order.Host, UserAgent: userAgent, Timeout: probe.Timeout, Streams: order.Streams}
 	var err error
-	if r.TLS, err = targettls.Config(order.TLS, order.Address, tlsDirectory); err != nil {
-		return nil, fmt.Errorf("configure TLS with the target: %w", err)
+	if order.TLS != nil {
+		if r.TLS, err = targettls.Config(order.TLS, order.Address, tlsDirectory); err != nil {
+			return nil, fmt.Errorf("configure TLS with the target: %w", err)
+		}
 	}
-	return r, nil
+	if scheme := order.Probes[0].Authentication; scheme != "" {
+		if r.Credentials, err = request.ReadCredentials(scheme, credentialsDirectory); err != nil {
+			return nil, fmt.Errorf("load.authentication.secretName: %w", err)
+		}
+	}
+	return r.Each(order.Probes), nil
 }
 
 // probeTarget probes the target until a probe succeeds, and reports the results.
-func probeTarget(ctx context.Context, s Session, request *probe.Request) {
-	if result, err := probe.Until(ctx, request, s.ProbeFailed); err == nil {
+func probeTarget(ctx context.Context, s Session, requests []*probe.Request) {
+	if result, err := probe.Until(ctx, requests, s.ProbeFailed); err == nil {
 		s.ProbeSucceeded(result)
 	}
 }

@@ -175,6 +175,8 @@ func TestRunReportsFailedSample(t *testing.T) {
 	}
 }
 
+func probesOf(path string) []session.Probe { return []session.Probe{{Request: session.Get(path)}} }
+
 // TestProbe checks the results of probes.
 func TestProbe(t *testing.T) {
 	var probes atomic.Int64
@@ -227,9 +229,9 @@ func TestProbe(t *testing.T) {
 			probes.Store(0)
 			s := newSession()
 			run(t.Context(), s, fakeSampler{})
-			s.orders <- pod.Watch{Watch: session.Watch{Address: test.address, Path: test.path}}
+			s.orders <- pod.Watch{Watch: session.Watch{Address: test.address, Probes: probesOf(test.path)}}
 			for _, want := range test.want {
-				if got := <-s.sent; got != want {
+				if got := <-s.sent; !strings.HasPrefix(got, want) {
 					t.Errorf("%q, want %q", got, want)
 				}
 			}
@@ -247,14 +249,14 @@ func TestProbeOverTLS(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	order := &session.Watch{
-		Address: server.Listener.Addr().String(), Path: "/", Host: "www.test", TLS: &session.TLS{ServerName: tlstest.Name},
+		Address: server.Listener.Addr().String(), Probes: probesOf("/"), Host: "www.test", TLS: &session.TLS{ServerName: tlstest.Name},
 	}
-	request, err := probeRequest(order, tlstest.Directory(t, tlstest.Files{Server: own.PEM()}))
+	requests, err := probeRequests(order, tlstest.Directory(t, tlstest.Files{Server: own.PEM()}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newSession()
-	probeTarget(t.Context(), s, request)
+	probeTarget(t.Context(), s, requests)
 	if got := <-s.sent; got != "succeeded test/1 for www.test 0" {
 		t.Error(got)
 	}
@@ -278,7 +280,7 @@ func TestRepeatedOrder(t *testing.T) {
 	defer server.Close()
 	s := newSession()
 	a := &agent{session: s, stopProbing: func() {}}
-	order := session.Watch{Address: server.Listener.Addr().String(), Path: "/"}
+	order := session.Watch{Address: server.Listener.Addr().String(), Probes: probesOf("/")}
 	if err := a.startProbing(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +294,7 @@ func TestRepeatedOrder(t *testing.T) {
 		stopped int
 	}{
 		{func() { order.Containers = map[string]string{"0123": "nginx"} }, 0},
-		{func() { order.Path = "/other" }, 1},
+		{func() { order.Probes = probesOf("/other") }, 1},
 	} {
 		test.change()
 		if err := a.startProbing(t.Context(), order); err != nil || stopped != test.stopped {
@@ -312,11 +314,11 @@ func TestNewOrder(t *testing.T) {
 	s := newSession()
 	run(t.Context(), s, fakeSampler{})
 	address := server.Listener.Addr().String()
-	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/no"}}
-	if got := <-s.sent; got != "failed GET /no: answered with 503 Service Unavailable" {
+	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Probes: probesOf("/no")}}
+	if got := <-s.sent; !strings.HasPrefix(got, "failed GET /no: answered with 503 Service Unavailable") {
 		t.Error(got)
 	}
-	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Path: "/yes"}}
+	s.orders <- pod.Watch{Watch: session.Watch{Address: address, Probes: probesOf("/yes")}}
 	if got := <-s.sent; got != "succeeded  0" {
 		t.Error(got)
 	}
@@ -330,7 +332,7 @@ func TestContainersOfOrders(t *testing.T) {
 	s := newSession()
 	sampler := fakeSampler{set: make(chan map[string]string, 3)}
 	run(t.Context(), s, sampler)
-	order := session.Watch{Address: server.Listener.Addr().String(), Path: "/"}
+	order := session.Watch{Address: server.Listener.Addr().String(), Probes: probesOf("/")}
 	var want []map[string]string
 	for _, containers := range []map[string]string{nil, {"0": "server"}, {"0": "server", "1": "tomcat"}} {
 		order.Containers = containers

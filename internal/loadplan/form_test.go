@@ -41,8 +41,8 @@ func TestForms(t *testing.T) {
 		})
 		run.Spec.Target.Readiness.Path = "/ready"
 		for i, plan := range Plans(run, nil) {
-			if diff := cmp.Diff(&test.want, plan.Form); diff != "" || plan.Probe != "/ready" || plan.Check() != nil {
-				t.Errorf("%s: client %d asks for %q; %v; (-want +got):\n%s", name, i, plan.Probe, plan.Check(), diff)
+			if diff := cmp.Diff(&test.want, plan.Form); diff != "" || len(plan.Probes) != 1 || plan.Probes[0].Request.Path != "/ready" || plan.Check() != nil {
+				t.Errorf("%s: client %d asks for %v; %v; (-want +got):\n%s", name, i, plan.Probes, plan.Check(), diff)
 			}
 		}
 	}

@@ -59,10 +59,42 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	}
 	for i, p := range plans {
 		if i == 0 && server.IsExternal(&spec.Target) || p.Form != nil { // they log in to a target that answers
-			p.Probe = server.ReadinessPath(spec)
+			p.Probes = Probes(spec)
 		}
 	}
 	return plans
+}
+
+// Probes returns the readiness probes of a run's target: the first request of the load, with what target.readiness declares in its place.
+// Those of another port are followed by one of the load's port, since that one's response and handshake are recorded.
+func Probes(spec *v1alpha1.BenchmarkRunSpec) []session.Probe {
+	first := session.Probe{Request: session.Get("/")}
+	if len(spec.Load.Requests) > 0 {
+		first.Request = request(&spec.Load.Requests[0], nil)
+	}
+	declared := &spec.Target.Readiness
+	q := first
+	switch a := spec.Load.Authentication; {
+	// What is probed again and again must not change the target.
+	case declared.Path != "" || first.Request.Method != "" && first.Request.Method != http.MethodHead:
+		q.Request = session.Get(cmp.Or(declared.Path, first.Request.Path))
+		q.Request.Host, q.Request.Headers = first.Request.Host, first.Request.Headers
+	case a != nil:
+		q.Authentication = string(a.Scheme)
+	}
+	q.Request.Host = cmp.Or(declared.Host, q.Request.Host)
+	if len(declared.Headers) > 0 {
+		q.Request.Headers = headers(declared.Headers)
+	}
+	if declared.Port == nil {
+		return []session.Probe{q}
+	}
+	q.Port = int(*declared.Port)
+	if first.Request.Method != http.MethodHead {
+		first.Request.Method, first.Request.Body, first.Request.GeneratedBytes = "", nil, 0
+	}
+	first.AnyStatus = true
+	return []session.Probe{q, first}
 }
 
 // AddList gives plans the list of requests that their run has from elsewhere, as package
@@ -88,26 +120,35 @@ func Streams(spec *v1alpha1.BenchmarkRunSpec) int {
 func requests(spec *v1alpha1.BenchmarkRunSpec, lengths map[string]int64) []session.PlannedRequest {
 	planned := make([]session.PlannedRequest, 0, len(spec.Load.Requests))
 	for i := range spec.Load.Requests {
-		r := &spec.Load.Requests[i]
-		p := session.PlannedRequest{
-			Name: r.Name, Path: r.Path, Host: r.Host, Weight: int(ptr.Deref(r.Weight, 1)), Length: length(r, lengths),
-			Follow: r.Redirects == v1alpha1.RedirectsFollow,
-		}
-		if r.Method != "" && r.Method != v1alpha1.MethodGet {
-			p.Method = string(r.Method)
-		}
-		for _, h := range r.Headers {
-			p.Headers = append(p.Headers, session.Header{Name: h.Name, Value: h.Value})
-		}
-		if r.Body != nil {
-			p.Body, p.GeneratedBytes = []byte(r.Body.Text), ptr.Deref(r.Body.SizeBytes, 0)
-		}
-		if r.Expect != nil {
-			p.Statuses = statuses(r.Expect.Statuses)
-		}
-		planned = append(planned, p)
+		planned = append(planned, request(&spec.Load.Requests[i], lengths))
 	}
 	return planned
+}
+
+func request(r *v1alpha1.Request, lengths map[string]int64) session.PlannedRequest {
+	p := session.PlannedRequest{
+		Name: r.Name, Path: r.Path, Host: r.Host, Headers: headers(r.Headers), Weight: int(ptr.Deref(r.Weight, 1)), Length: length(r, lengths),
+		Follow: r.Redirects == v1alpha1.RedirectsFollow,
+	}
+	if r.Method != "" && r.Method != v1alpha1.MethodGet {
+		p.Method = string(r.Method)
+	}
+	if r.Body != nil {
+		p.Body, p.GeneratedBytes = []byte(r.Body.Text), ptr.Deref(r.Body.SizeBytes, 0)
+	}
+	if r.Expect != nil {
+		p.Statuses = statuses(r.Expect.Statuses)
+	}
+	p.Decoded = p.Length >= 0 && (r.Expect == nil || r.Expect.BodyBytes == nil)
+	return p
+}
+
+func headers(declared []v1alpha1.Header) []session.Header {
+	var all []session.Header
+	for _, h := range declared {
+		all = append(all, session.Header{Name: h.Name, Value: h.Value})
+	}
+	return all
 }
 
 func statuses(declared []int32) []int {

@@ -25,7 +25,7 @@ func TestPlans(t *testing.T) {
 	want := &session.Plan{
 		Connections:         25,
 		TimeoutMicroseconds: 2_000_000,
-		Requests:            []session.PlannedRequest{{Path: "/a", Weight: 3, Length: 7}, {Path: "/b", Weight: 1, Length: -1}},
+		Requests:            []session.PlannedRequest{{Path: "/a", Weight: 3, Length: 7, Decoded: true}, {Path: "/b", Weight: 1, Length: -1}},
 		Warmup:              &session.Amount{DurationMicroseconds: 5_000_000},
 		Measurement:         session.Amount{Requests: 50000},
 	}
@@ -87,7 +87,7 @@ func TestPlansOfRequests(t *testing.T) {
 		Closed:         &v1alpha1.ClosedLoad{Connections: 1, DurationSeconds: ptr.To(int32(1))},
 	}}}
 	want := []session.PlannedRequest{
-		{Path: "/f", Weight: 1, Length: 7},
+		{Path: "/f", Weight: 1, Length: 7, Decoded: true},
 		{Path: "/f", Method: "HEAD", Weight: 1, Length: -1, Follow: true},
 		{Path: "/f", Weight: 1, Length: -1, Statuses: []int{200, 404}},
 		{Path: "/f", Weight: 1, Length: 0},
@@ -124,7 +124,7 @@ func TestPlansOfTLS(t *testing.T) {
 		target v1alpha1.Target
 		host   string
 		tls    *session.TLS
-		probe  string
+		probes bool
 	}{
 		"none": {target: v1alpha1.Target{Server: v1alpha1.Server{Generic: &v1alpha1.GenericServer{}}}},
 		"made for the run": {
@@ -152,11 +152,11 @@ func TestPlansOfTLS(t *testing.T) {
 		},
 		"external": {
 			target: v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "https://b.example:444"}}},
-			host:   "b.example:444", tls: &session.TLS{ServerName: "b.example"}, probe: "/",
+			host:   "b.example:444", tls: &session.TLS{ServerName: "b.example"}, probes: true,
 		},
 		"external, plain, with a Host": {
 			target: v1alpha1.Target{Server: v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://10.0.0.1", Host: "c.example"}}},
-			host:   "c.example", probe: "/",
+			host:   "c.example", probes: true,
 		},
 	}
 	for name, test := range tests {
@@ -168,8 +168,8 @@ func TestPlansOfTLS(t *testing.T) {
 					t.Errorf("client %d has the Host %q; TLS (-want +got):\n%s", i, plan.Host, diff)
 				}
 			}
-			if plans[0].Probe != test.probe || plans[1].Probe != "" {
-				t.Errorf("the clients ask for %q and %q first", plans[0].Probe, plans[1].Probe)
+			if (len(plans[0].Probes) > 0) != test.probes || len(plans[1].Probes) > 0 {
+				t.Errorf("the clients ask for %v and %v first", plans[0].Probes, plans[1].Probes)
 			}
 		})
 	}

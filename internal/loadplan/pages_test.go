@@ -26,7 +26,7 @@ func TestPagePlans(t *testing.T) {
 		LoadIsPer: v1alpha1.LoadPerRun, Pages: &v1alpha1.Pages{}, Closed: &v1alpha1.ClosedLoad{Users: 10, RequestCount: ptr.To(int64(100))},
 	}), lengths)
 	want := []session.Page{
-		{Document: session.PlannedRequest{Path: "/a.html", Weight: 2, Length: 1000}, Elements: []string{"/1.gif", "/2.gif", "/1.gif"}},
+		{Document: session.PlannedRequest{Path: "/a.html", Weight: 2, Length: 1000, Decoded: true}, Elements: []string{"/1.gif", "/2.gif", "/1.gif"}},
 		{Document: session.PlannedRequest{Path: "/order", Method: "POST", Body: []byte("x=1"), Weight: 1, Length: -1}},
 	}
 	users := 0

@@ -1,12 +1,14 @@
 package manifest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -50,4 +52,32 @@ func mounted(pod *corev1.PodSpec, volume, path string) bool {
 		}
 	}
 	return false
+}
+
+// TestTheAgentIsGivenCredentials checks that the agent gets the Secret if its probe is a request with credentials, and the server never does.
+func TestTheAgentIsGivenCredentials(t *testing.T) {
+	for name, test := range map[string]struct {
+		scheme v1alpha1.AuthenticationScheme
+		path   string
+		want   bool
+	}{
+		"Basic":             {v1alpha1.AuthenticationBasic, "", true},
+		"Bearer":            {v1alpha1.AuthenticationBearer, "", true},
+		"a path of its own": {v1alpha1.AuthenticationBasic, "/health", false},
+		"Digest":            {v1alpha1.AuthenticationDigest, "/health", false},
+	} {
+		run := wrapper.NewRun("ns", "run", "image").Obj()
+		run.Spec.Load.Authentication = &v1alpha1.Authentication{Scheme: test.scheme, SecretName: "login"}
+		run.Spec.Target.Readiness.Path = test.path
+		pod, err := TargetPod(run, &server.Rendering{Containers: []corev1.Container{{Name: server.ContainerName}}}, &Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range pod.Spec.Containers {
+			got := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == CredentialsVolume })
+			if want := test.want && c.Name == AgentContainer; got != want {
+				t.Errorf("%s: container %s has credentials: %t, want %t", name, c.Name, got, want)
+			}
+		}
+	}
 }

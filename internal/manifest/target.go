@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/gclog"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/server"
 )
 
@@ -37,6 +38,9 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 		}}},
 		corev1.Volume{Name: server.ContentVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	mountClientTLS(run, &pod.Spec, &watcher)
+	if loadplan.Probes(&run.Spec)[0].Authentication != "" {
+		mountCredentials(run, &pod.Spec, &watcher)
+	}
 	if volume := serverTLSVolume(run); volume != nil {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, *volume)
 	}

@@ -39,7 +39,8 @@ func TestRequestAs(t *testing.T) {
 			_, _ = io.WriteString(w, "none\n")
 		}))
 		r := requestTo(address(server), "/x")
-		r.As = &test.as
+		test.as.Path = "/x"
+		r.Probe = session.Probe{Request: test.as, AnyStatus: true}
 		result, err := Once(t.Context(), r)
 		server.Close()
 		if diff := cmp.Diff(test.want, got); err != nil || diff != "" || result.DocumentLength != test.length {

@@ -61,7 +61,7 @@ func (q *attempt) exchangeHTTP2(conn net.Conn) (*session.ProbeResult, error) {
 	case f.Is(result.ErrorReceive) && (errors.Is(link.failed, io.EOF) || errors.Is(link.failed, syscall.ECONNRESET) || errors.Is(link.failed, net.ErrClosed)) && stream.FirstByte == 0:
 		return nil, fmt.Errorf("the connection was closed: %w", q.noHTTP2())
 	}
-	shown, err := q.read(got, fields, link.failed)
+	shown, err := q.read(r, got, fields, link.failed)
 	if err != nil {
 		return nil, err
 	}

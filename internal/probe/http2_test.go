@@ -74,7 +74,7 @@ func TestAskInHTTP2(t *testing.T) {
 		"no response":       {false, nil, "/silent", 1, "GET /silent: no response within"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := &Request{Path: test.path, UserAgent: "x", Host: "www.test", Timeout: 10 * time.Second, Streams: test.streams}
+			q := &Request{Probe: session.Probe{Request: session.Get(test.path)}, UserAgent: "x", Host: "www.test", Timeout: 10 * time.Second, Streams: test.streams}
 			switch {
 			case test.path == "/silent":
 				q.Address, q.Timeout = raw(t, saying("")), 50*time.Millisecond

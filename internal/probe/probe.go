@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,14 +40,14 @@ const (
 type Request struct {
 	// Address is the target's address and port.
 	Address string
-	// Path is the path and query to GET.
-	Path string
-	// Host is the Host header, or empty for the address.
+	// Probe is what is sent, and what counts as success.
+	Probe session.Probe
+	// Host is the Host header of requests that have none of their own, or empty for the address.
 	Host string
-	// UserAgent is the User-Agent header.
+	// UserAgent is the User-Agent header of requests that have none of their own.
 	UserAgent string
-	// As is sent instead of a GET, without its path and host. The response may have any status.
-	As *session.PlannedRequest
+	// Credentials are those for the probe's authentication, or nil.
+	Credentials *request.Credentials
 	// TLS is the TLS configuration, or nil for no TLS.
 	TLS *tls.Config
 	// Timeout is the timeout of the probe.
@@ -55,10 +56,33 @@ type Request struct {
 	Streams int
 }
 
-// Until sends probes until one succeeds: until a response has a status from 200 to
-// 399. It calls failed with the reason whenever a probe fails for another reason than the one
-// before. The only error is that of ctx.
-func Until(ctx context.Context, r *Request, failed func(reason string)) (*session.ProbeResult, error) {
+// Each returns a request like r for each probe.
+func (r *Request) Each(probes []session.Probe) []*Request {
+	var all []*Request
+	for _, p := range probes {
+		q := *r
+		q.Probe = p
+		if p.Port > 0 {
+			host, _, _ := net.SplitHostPort(r.Address) // has been checked
+			q.Address, q.Host, q.TLS, q.Streams = net.JoinHostPort(host, strconv.Itoa(p.Port)), "", nil, 0
+		}
+		all = append(all, &q)
+	}
+	return all
+}
+
+// Until sends each request until it succeeds, one after the other, and returns the result of the last. It calls failed with the
+// reason whenever a probe fails for another reason than the one before. The only error is that of ctx.
+func Until(ctx context.Context, all []*Request, failed func(reason string)) (result *session.ProbeResult, err error) {
+	for _, r := range all {
+		if result, err = until(ctx, r, failed); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+func until(ctx context.Context, r *Request, failed func(reason string)) (*session.ProbeResult, error) {
 	last := ""
 	for interval := minInterval; ; interval = min(2*interval, maxInterval) {
 		result, err := Once(ctx, r)
@@ -85,7 +109,7 @@ func Until(ctx context.Context, r *Request, failed func(reason string)) (*sessio
 func Once(ctx context.Context, r *Request) (*session.ProbeResult, error) {
 	result, err := (&attempt{Request: r}).send(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.method(), r.Path, err)
+		return nil, fmt.Errorf("%s: %w", &r.Probe, err)
 	}
 	return result, nil
 }
@@ -157,11 +181,11 @@ func (q *attempt) exchange(conn net.Conn) (*session.ProbeResult, error) {
 	if got.Fault != nil && unsent != nil && errors.Is(remembered.failed, io.EOF) {
 		return nil, q.plain(unsent)
 	}
-	return q.read(&got, reader.Fields, remembered.failed)
+	return q.read(r, &got, reader.Fields, remembered.failed)
 }
 
 // read returns what a response shows. failed is the error with which the connection broke, if it did.
-func (q *attempt) read(got *response.Response, fields *response.Fields, failed error) (*session.ProbeResult, error) {
+func (q *attempt) read(r *request.Request, got *response.Response, fields *response.Fields, failed error) (*session.ProbeResult, error) {
 	switch f := got.Fault; {
 	case f == nil:
 	case f.Is(result.ErrorTimeout):
@@ -171,8 +195,9 @@ func (q *attempt) read(got *response.Response, fields *response.Fields, failed e
 	default:
 		return nil, q.plain(failed)
 	}
-	if q.As == nil && (got.Status < 200 || got.Status > 399) {
-		return nil, fmt.Errorf("answered with %s", strings.TrimSpace(fmt.Sprintf("%d %s", got.Status, http.StatusText(got.Status))))
+	succeeds := r.Succeeds(got.Status) || r.Planned.Follow && request.IsRedirect(got.Status)
+	if !succeeds && !q.Probe.AnyStatus {
+		return nil, q.refused(r, got.Status, fields.Server)
 	}
 	return &session.ProbeResult{Software: fields.Server, DocumentLength: got.Body}, nil
 }
@@ -192,20 +217,27 @@ func (c *rememberingConn) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-func (q *Request) method() string {
-	if q.As == nil || q.As.Method == "" {
-		return http.MethodGet
+// refused returns the error of a response with a status that is no success: what was sent to whom, and who answered. Values of
+// headers may be secret.
+func (q *attempt) refused(r *request.Request, status int, software string) error {
+	sent := "Host: " + r.Host
+	for _, h := range q.Probe.Request.Headers {
+		sent += ", " + h.Name
 	}
-	return q.As.Method
+	if q.Probe.Authentication != "" {
+		sent += ", Authorization"
+	}
+	if software != "" {
+		software = fmt.Sprintf(" by %.60q", software)
+	}
+	return fmt.Errorf("answered with %s%s (sent to %s with %s)",
+		strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))), software, q.Address, sent)
 }
 
 // request returns the request as the load would make it, and its header fields for HTTP/2.
 func (q *Request) request() (*request.Request, *http2.Table, error) {
-	var planned session.PlannedRequest
-	if q.As != nil {
-		planned = *q.As
-	}
-	planned.Path, planned.Weight, planned.Host = q.Path, 1, session.HostHeader(q.Host, q.Address, q.TLS != nil)
+	planned := q.Probe.Request
+	planned.Weight = max(1, planned.Weight)
 	if !slices.ContainsFunc(planned.Headers, func(h session.Header) bool { return strings.EqualFold(h.Name, "User-Agent") }) {
 		planned.Headers = append(slices.Clone(planned.Headers), session.Header{Name: "User-Agent", Value: q.UserAgent})
 	}
@@ -214,7 +246,9 @@ func (q *Request) request() (*request.Request, *http2.Table, error) {
 		table = http2.NewTable(map[bool]string{false: "http", true: "https"}[q.TLS != nil])
 		index = table.Add
 	}
-	set, err := request.NewSet(&session.Plan{Requests: []session.PlannedRequest{planned}}, q.Address, nil, index)
+	set, err := request.NewSet(&session.Plan{
+		Requests: []session.PlannedRequest{planned}, Host: session.HostHeader(q.Host, q.Address, q.TLS != nil), Authentication: q.Probe.Authentication,
+	}, q.Address, q.Credentials, index)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the request: %w", err)
 	}

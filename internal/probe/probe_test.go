@@ -22,7 +22,7 @@ import (
 
 // requestTo returns a request to a server at an address.
 func requestTo(address, path string) *Request {
-	return &Request{Address: address, Path: path, UserAgent: "assay-test", Timeout: 10 * time.Second}
+	return &Request{Address: address, Probe: session.Probe{Request: session.Get(path)}, UserAgent: "assay-test", Timeout: 10 * time.Second}
 }
 
 func address(server *httptest.Server) string { return server.Listener.Addr().String() }
@@ -109,7 +109,7 @@ func TestOnce(t *testing.T) {
 		err     string
 	}{
 		"a document":                   {*requestTo(at, "/echo?a=b"), int64(len(at + " assay-test GET ")), ""},
-		"another host":                 {Request{Address: at, Path: "/echo?a=b", Host: "www.test", UserAgent: "x", Timeout: time.Minute}, int64(len("www.test x GET ")), ""},
+		"another host":                 {Request{Address: at, Probe: session.Probe{Request: session.Get("/echo?a=b")}, Host: "www.test", UserAgent: "x", Timeout: time.Minute}, int64(len("www.test x GET ")), ""},
 		"no document":                  {*requestTo(at, "/"), 0, ""},
 		"a redirect":                   {*requestTo(at, "/redirect"), int64(len("<a href=\"/elsewhere\">Found</a>.\n\n")), ""},
 		"interim responses":            {*requestTo(at, "/hints"), 4, ""},
@@ -121,9 +121,9 @@ func TestOnce(t *testing.T) {
 		"half a document":              {*requestTo(raw(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the response was complete"},
 		"no server":                    {*requestTo(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
 		"no such name":                 {*requestTo("no-such-name.invalid:80", "/"), 0, "GET /: resolve no-such-name.invalid: "},
-		"no response":                  {Request{Address: raw(t, saying("")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
-		"no response in the head":      {Request{Address: raw(t, saying("HTTP/1.1 200")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
-		"no response in the body":      {Request{Address: raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Path: "/", Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"no response":                  {Request{Address: raw(t, saying("")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"no response in the head":      {Request{Address: raw(t, saying("HTTP/1.1 200")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"no response in the body":      {Request{Address: raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
 		"a head without end":           {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: header section longer than 64 KiB"},
 		"interim without end":          {*requestTo(raw(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 101))), "/"), 0, "GET /: more than 100 interim responses (1xx)"},
 		"no HTTP":                      {*requestTo(raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: not HTTP: it begins with "SSH-2.0-OpenSSH_9.2`},
@@ -170,15 +170,12 @@ func TestUntil(t *testing.T) {
 	}))
 	defer server.Close()
 	var failures []string
-	got, err := Until(t.Context(), requestTo(address(server), "/"), func(reason string) { failures = append(failures, reason) })
+	got, err := Until(t.Context(), []*Request{requestTo(address(server), "/")}, func(reason string) { failures = append(failures, reason) })
 	if err != nil || got.DocumentLength != 0 {
 		t.Errorf("%+v, error %v", got, err)
 	}
-	if diff := cmp.Diff([]string{
-		"GET /: answered with 503 Service Unavailable",
-		"GET /: the connection was closed before the response was complete",
-		"GET /: answered with 503 Service Unavailable",
-	}, failures); diff != "" {
+	busy := fmt.Sprintf("GET /: answered with 503 Service Unavailable (sent to %[1]s with Host: %[1]s)", address(server))
+	if diff := cmp.Diff([]string{busy, "GET /: the connection was closed before the response was complete", busy}, failures); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -198,7 +195,7 @@ func TestUntilContextIsDone(t *testing.T) {
 			told := make(chan struct{}, 1)
 			ended := make(chan error, 1)
 			go func() {
-				_, err := Until(ctx, requestTo(at, "/"), func(string) { told <- struct{}{} })
+				_, err := Until(ctx, []*Request{requestTo(at, "/")}, func(string) { told <- struct{}{} })
 				ended <- err
 			}()
 			select {

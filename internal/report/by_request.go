@@ -13,7 +13,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// byRequest returns which statuses responses had and, of a load of several requests, a row for each.
+// byRequest returns which statuses and content codings responses had and, of a load of several requests, a row for each.
 func byRequest(r *result.Result) doc.Section {
 	s := doc.Section{ID: "requests", Title: "Requests", Question: "Which requests were slow, and which failed?"}
 	if len(r.ByRequest) > 0 {
@@ -21,6 +21,9 @@ func byRequest(r *result.Result) doc.Section {
 	}
 	if len(r.Statuses) > 0 {
 		s.Add(statusesTable(r))
+	}
+	if text := encodingsText(r); text != "" {
+		s.Add(doc.Paragraph{text})
 	}
 	if len(s.Blocks) == 0 {
 		return doc.Section{}
@@ -92,6 +95,20 @@ func statusesTable(r *result.Result) *doc.Table {
 		add("no complete response", left)
 	}
 	return t
+}
+
+// encodingsText says how many responses had an encoded body; empty if none had.
+func encodingsText(r *result.Result) string {
+	var texts []string
+	var all int64
+	for coding, n := range r.ContentEncodings.All() {
+		texts = append(texts, coding+" "+whole(n))
+		all += n
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Responses by Content-Encoding: %s, of %s requests. Bytes of bodies are those of the encoded ones.", strings.Join(texts, ", "), whole(r.Merged.Requests))
 }
 
 // statusesText returns statuses with their numbers, as in "200=1234 404=5".

@@ -76,7 +76,7 @@ func writeMarkdown(w io.Writer, r *result.Result) error {
 			decimals(a.TargetRatePerSecond(), 2), decimals(a.AchievedPerSecond(r.Merged.Dropped), 2), r.Merged.Dropped)})
 	}
 	d.Add(thresholds(r), failures(r), s)
-	if requests := byRequest(r); len(r.ByRequest) > 0 || len(r.Statuses) > 1 {
+	if requests := byRequest(r); len(r.ByRequest) > 0 || len(r.Statuses) > 1 || len(r.ContentEncodings) > 0 {
 		d.Add(requests)
 	}
 	if len(r.Levels) > 0 {

@@ -147,7 +147,7 @@ func CheckRequests(requests []RequestMetrics, all *Measure) error {
 	return nil
 }
 
-// AddRequests merges the clients' statuses and, if names are those of several requests, their metrics by request, and removes them from
+// AddRequests merges the clients' statuses, content encodings and, if names are those of several requests, their metrics by request, and removes them from
 // the clients. Metrics by request are omitted unless all clients have them. It must be called after AddClients.
 func (r *Result) AddRequests(names []string) {
 	known := len(names) > 1
@@ -158,6 +158,12 @@ func (r *Result) AddRequests(names []string) {
 				r.Statuses = Statuses{}
 			}
 			r.Statuses[status] = Plus(r.Statuses[status], n)
+		}
+		for coding, n := range c.ContentEncodings {
+			if r.ContentEncodings == nil {
+				r.ContentEncodings = Encodings{}
+			}
+			r.ContentEncodings[coding] = Plus(r.ContentEncodings[coding], n)
 		}
 		known = known && len(c.ByRequest) == len(names)
 	}
@@ -172,7 +178,7 @@ func (r *Result) AddRequests(names []string) {
 		r.ByRequest = append(r.ByRequest, merged)
 	}
 	for i := range r.Clients {
-		r.Clients[i].Statuses, r.Clients[i].ByRequest = nil, nil
+		r.Clients[i].Statuses, r.Clients[i].ContentEncodings, r.Clients[i].ByRequest = nil, nil, nil
 	}
 }
 

@@ -23,6 +23,9 @@ type Result struct {
 	Causes Causes `json:"causes,omitzero"`
 	// Statuses counts the responses to the requests of all clients by status, as far as it is known: other load generators don't say.
 	Statuses Statuses `json:"statuses,omitempty"`
+	// ContentEncodings counts the responses with an encoded body, such as a compressed one, by coding; nil if there was none, or it is unknown: other
+	// load generators don't say.
+	ContentEncodings Encodings `json:"contentEncodings,omitempty"`
 	// ByRequest are the metrics of each request of a load with several, over all clients, in the order in which the load declares
 	// them: up to 128, and the others together. Documents of pages come before elements. It is nil for lists and scripts.
 	ByRequest []RequestMetrics `json:"byRequest,omitempty"`
@@ -267,10 +270,11 @@ type Totals struct {
 	Measure
 	// Causes say why requests failed, by kind of error. A result has them merged instead.
 	Causes Causes `json:"causes,omitzero"`
-	// Statuses counts responses by status. ByRequest are the metrics of each request of a load with several. A result has both
-	// merged instead.
-	Statuses  Statuses         `json:"statuses,omitempty"`
-	ByRequest []RequestMetrics `json:"byRequest,omitempty"`
+	// Statuses counts responses by status, ContentEncodings those with an encoded body. ByRequest are the metrics of each request of
+	// a load with several. A result has all of them merged instead.
+	Statuses         Statuses         `json:"statuses,omitempty"`
+	ContentEncodings Encodings        `json:"contentEncodings,omitempty"`
+	ByRequest        []RequestMetrics `json:"byRequest,omitempty"`
 	// Arrivals shows how well an open load kept its rate; nil for other loads.
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// StartedAt and EndedAt are the start of the first request and the end of the last:

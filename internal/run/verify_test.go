@@ -288,7 +288,7 @@ func TestMessagesShowTheEndOfALog(t *testing.T) {
 				s := newScene().logged(map[string]string{server.ContainerName: lines})
 				s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(5))
 				return s
-			}(), v1alpha1.ReasonTargetNotReady, []string{"spec.target.readiness.path", "The last lines of its log:\nbefore"}, "\x1b",
+			}(), v1alpha1.ReasonTargetNotReady, []string{"spec.target.readiness (path, host, headers, port, timeoutSeconds)", "The last lines of its log:\nbefore"}, "\x1b",
 		},
 		"no log": {
 			newScene().ended(server.ContainerName, corev1.ContainerStateTerminated{ExitCode: 3}).logged(map[string]string{}),

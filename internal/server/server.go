@@ -310,14 +310,3 @@ func bounded(l Log) Log {
 	}
 	return l
 }
-
-// ReadinessPath returns the path that the target must answer to count as ready.
-func ReadinessPath(spec *v1alpha1.BenchmarkRunSpec) string {
-	if path := spec.Target.Readiness.Path; path != "" {
-		return path
-	}
-	if len(spec.Load.Requests) == 0 {
-		return "/" // never: a load without requests must have a readiness path
-	}
-	return spec.Load.Requests[0].Path
-}

@@ -52,17 +52,6 @@ func TestGarbageCollectionLog(t *testing.T) {
 	}
 }
 
-func TestReadinessPath(t *testing.T) {
-	spec := &v1alpha1.BenchmarkRunSpec{Load: v1alpha1.Load{Requests: []v1alpha1.Request{{Path: "/first"}, {Path: "/second"}}}}
-	if got := ReadinessPath(spec); got != "/first" {
-		t.Errorf("without a path of its own: %q", got)
-	}
-	spec.Target.Readiness.Path = "/health"
-	if got := ReadinessPath(spec); got != "/health" {
-		t.Errorf("with a path of its own: %q", got)
-	}
-}
-
 func TestLabel(t *testing.T) {
 	tomcat := func(protocol v1alpha1.TomcatProtocol, tls *v1alpha1.TLS, by ...v1alpha1.TLSImplementation) *v1alpha1.Target {
 		connector := v1alpha1.TomcatConnector{Protocol: protocol}

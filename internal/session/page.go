@@ -26,7 +26,7 @@ type Page struct {
 
 // Element returns the request for an element. length is the expected length of the body, or -1.
 func (p *Page) Element(path string, length int64) *PlannedRequest {
-	r := &PlannedRequest{Path: path, Host: p.Document.Host, Weight: 1, Length: length, Follow: p.Document.Follow}
+	r := &PlannedRequest{Path: path, Host: p.Document.Host, Weight: 1, Length: length, Decoded: true, Follow: p.Document.Follow}
 	for _, h := range p.Document.Headers {
 		if !strings.EqualFold(h.Name, "Content-Type") {
 			r.Headers = append(r.Headers, h)

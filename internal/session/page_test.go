@@ -34,7 +34,7 @@ func TestPagesComeAcross(t *testing.T) {
 
 func TestElement(t *testing.T) {
 	plan := pagePlan()
-	want := &PlannedRequest{Path: "/1", Host: "h", Weight: 1, Length: 3, Follow: true, Headers: []Header{{"X-A", "b"}}}
+	want := &PlannedRequest{Path: "/1", Host: "h", Weight: 1, Length: 3, Decoded: true, Follow: true, Headers: []Header{{"X-A", "b"}}}
 	if diff := cmp.Diff(want, plan.Pages[0].Element("/1", 3)); diff != "" {
 		t.Error(diff)
 	}

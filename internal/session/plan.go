@@ -60,9 +60,9 @@ type Plan struct {
 	Script *Script `json:"script,omitempty"`
 	// Tool is the name of a load generator that replaces the client's own, or empty: result.ToolAB, result.ToolSiege or result.ToolK6.
 	Tool string `json:"tool,omitempty"`
-	// Probe is a path that the client probes until it succeeds, before it is ready. It is set for a
+	// Probes are sent by the client until they succeed, one after the other, before it is ready. They are set for a
 	// target that has no agent, or to which connections log in, and empty for any other.
-	Probe string `json:"probe,omitempty"`
+	Probes []Probe `json:"probes,omitempty"`
 }
 
 // maxPerSecond bounds arrival rates, over all clients.
@@ -136,8 +136,8 @@ func (p *Plan) check() error {
 			return err
 		}
 	}
-	if p.Probe != "" && p.Probe[0] != '/' {
-		return fmt.Errorf("probe path %q must begin with /", p.Probe)
+	if err := checkProbes(p.Probes); err != nil {
+		return err
 	}
 	if p.Script != nil {
 		return p.Script.check()

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/assay-dev/assay/internal/printable"
@@ -16,6 +18,40 @@ const (
 	// maxKeyBits is far more than the size of any key.
 	maxKeyBits = 1 << 20
 )
+
+// Probe is a request that is sent until the target answers it with a status of success.
+type Probe struct {
+	// Request is the request. The length of the response's body doesn't matter.
+	Request PlannedRequest `json:"request"`
+	// Port replaces the port of the target's address, or is 0. On another port plain HTTP/1.1 is spoken.
+	Port int `json:"port,omitempty"`
+	// AnyStatus accepts a response of any status.
+	AnyStatus bool `json:"anyStatus,omitempty"`
+	// Authentication is the scheme of the credentials that are sent, AuthenticationBasic or AuthenticationBearer, or empty for none.
+	Authentication string `json:"authentication,omitempty"`
+}
+
+// String returns method and path.
+func (p *Probe) String() string {
+	return cmp.Or(p.Request.Method, http.MethodGet) + " " + p.Request.Path
+}
+
+// checkProbes returns an error for probes that no pod could send.
+func checkProbes(all []Probe) error {
+	for i := range all {
+		p := &all[i]
+		if err := p.Request.check(); err != nil {
+			return fmt.Errorf("probe: %w", err)
+		}
+		if p.Port < 0 || p.Port > 65535 {
+			return fmt.Errorf("probe of port %d", p.Port)
+		}
+		if a := p.Authentication; a != "" && a != AuthenticationBasic && a != AuthenticationBearer {
+			return fmt.Errorf("probe with the authentication scheme %q", a)
+		}
+	}
+	return nil
+}
 
 // ProbeResult holds the findings of a successful probe of the target before the load.
 type ProbeResult struct {

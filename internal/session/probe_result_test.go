@@ -104,7 +104,7 @@ func TestMalformedProbeResults(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	valid := func() *Watch {
-		return &Watch{Address: "10.0.0.1:443", Path: "/x", Host: "www", TLS: &TLS{Protocols: []string{"TLSv1.2"}},
+		return &Watch{Address: "10.0.0.1:443", Probes: []Probe{{Request: Get("/x")}}, Host: "www", TLS: &TLS{Protocols: []string{"TLSv1.2"}},
 			Containers: map[string]string{"0123": "nginx"}}
 	}
 	got, err := DecodeWatch(encoded(t, valid()))
@@ -116,8 +116,10 @@ func TestWatch(t *testing.T) {
 	}
 	for text, change := range map[string]func(*Watch){
 		`address ""`:           func(w *Watch) { w.Address = "" },
-		`path "x"`:             func(w *Watch) { w.Path = "x" },
-		`path ""`:              func(w *Watch) { w.Path = "" },
+		`path "x"`:             func(w *Watch) { w.Probes[0].Request.Path = "x" },
+		`0 probes`:             func(w *Watch) { w.Probes = nil },
+		`port 65536`:           func(w *Watch) { w.Probes[0].Port = 65536 },
+		`scheme "Form"`:        func(w *Watch) { w.Probes[0].Authentication = AuthenticationForm },
 		`TLS protocol "SSLv3"`: func(w *Watch) { w.TLS.Protocols[0] = "SSLv3" },
 	} {
 		w := valid()

@@ -61,11 +61,16 @@ type PlannedRequest struct {
 	Weight int `json:"weight"`
 	// Length is the expected length of the response's body in bytes, or -1 for any.
 	Length int64 `json:"length"`
+	// Decoded reports whether that is the length without a content coding, such as of a file: a response with one may have any.
+	Decoded bool `json:"decoded,omitempty"`
 	// Statuses are the status codes of a success. If empty, they are 200 to 399.
 	Statuses []int `json:"statuses,omitempty"`
 	// Follow follows redirects.
 	Follow bool `json:"follow,omitempty"`
 }
+
+// Get returns a GET of a path, whose response may have any length.
+func Get(path string) PlannedRequest { return PlannedRequest{Path: path, Weight: 1, Length: -1} }
 
 // Header is a header of a request.
 type Header struct {

@@ -198,7 +198,7 @@ func TestTotalsThatCannotBe(t *testing.T) {
 func TestPlan(t *testing.T) {
 	valid := func() *Plan {
 		return &Plan{
-			Connections: 25, KeepAlive: true, TimeoutMicroseconds: 2_000_000, Host: "h", Seed: 7, Probe: "/p",
+			Connections: 25, KeepAlive: true, TimeoutMicroseconds: 2_000_000, Host: "h", Seed: 7, Probes: []Probe{{Request: Get("/p")}},
 			TLS: &TLS{ServerName: "www", Protocols: []string{"TLSv1.2"}, Ciphers: []string{"AES128-SHA"}, Groups: []string{"P-256"}, Resume: true, ClientCertificate: true},
 			Requests: []PlannedRequest{{
 				Method: "POST", Path: "/a", Host: "o", Headers: []Header{{Name: "A", Value: "b"}}, Body: []byte("c"), Weight: 1, Length: -1,
@@ -233,7 +233,7 @@ func TestPlan(t *testing.T) {
 			p.Authentication, p.Form = AuthenticationForm, &Form{Path: "/", UsernameField: "u", PasswordField: "p"}
 		},
 		`path "x"`:                    func(p *Plan) { p.Requests[0].Path = "x" },
-		`probe path "x"`:              func(p *Plan) { p.Probe = "x" },
+		`probe: path "x"`:             func(p *Plan) { p.Probes = []Probe{{Request: PlannedRequest{Path: "x"}}} },
 		`TLS protocol "SSLv3"`:        func(p *Plan) { p.TLS = &TLS{Protocols: []string{"SSLv3"}} },
 		`authentication "NTLM"`:       func(p *Plan) { p.Authentication = "NTLM" },
 		`method "TRACE"`:              func(p *Plan) { p.Requests[0].Method = "TRACE" },

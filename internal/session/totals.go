@@ -57,7 +57,7 @@ func checkTotals(t *result.Totals) error {
 	if t.Tool != nil {
 		errs = append(errs, t.Tool.Check())
 	}
-	errs = append(errs, t.Statuses.Check(&t.Counts), result.CheckRequests(t.ByRequest, &t.Measure))
+	errs = append(errs, t.Statuses.Check(&t.Counts), t.ContentEncodings.Check(&t.Counts), result.CheckRequests(t.ByRequest, &t.Measure))
 	if err := result.ClientMetrics.Check(&t.Usage); err != nil {
 		errs = append(errs, fmt.Errorf("client usage: %w", err))
 	}

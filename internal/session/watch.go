@@ -12,8 +12,8 @@ import (
 type Watch struct {
 	// Address is the target's address and port.
 	Address string `json:"address"`
-	// Path is the path that is probed until it succeeds.
-	Path string `json:"path"`
+	// Probes are sent until they succeed, one after the other.
+	Probes []Probe `json:"probes"`
 	// Host is the Host header; empty for the target's address.
 	Host string `json:"host,omitempty"`
 	// TLS holds the settings of TLS with the target, or nil for none.
@@ -32,8 +32,11 @@ func DecodeWatch(data []byte) (*Watch, error) {
 }
 
 func (w *Watch) check() error {
-	if w.Address == "" || w.Path == "" || w.Path[0] != '/' {
-		return fmt.Errorf("path %q at address %q", w.Path, w.Address)
+	if w.Address == "" || len(w.Probes) == 0 {
+		return fmt.Errorf("%d probes of address %q", len(w.Probes), w.Address)
+	}
+	if err := checkProbes(w.Probes); err != nil {
+		return err
 	}
 	if w.TLS != nil {
 		return w.TLS.check()

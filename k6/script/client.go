@@ -18,6 +18,7 @@ import (
 	"go.k6.io/k6/v2/errext/exitcodes"
 
 	"github.com/assay-dev/assay/internal/load/client"
+	"github.com/assay-dev/assay/internal/load/driver"
 	"github.com/assay-dev/assay/internal/load/usage"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/probe"
@@ -211,7 +212,7 @@ func (c *Client) launch(ctx context.Context) {
 		if err != nil {
 			return nothing // ctx is done
 		}
-		if c.plan.Probe != "" {
+		if len(c.plan.Probes) > 0 {
 			if err := c.probeTarget(ctx); err != nil {
 				return func() error { return err }
 			}
@@ -232,7 +233,7 @@ func (c *Client) probeTarget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if probed, err := probe.Until(ctx, client.Probe(c.plan, c.address, c.address, config), c.session.ProbeFailed); err == nil {
+	if probed, err := probe.Until(ctx, client.Probes(c.plan, c.address, c.address, driver.Access{TLS: config}), c.session.ProbeFailed); err == nil {
 		c.session.ProbeSucceeded(probed)
 	}
 	return nil // probe.Until only returns ctx's error

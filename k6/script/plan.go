@@ -15,6 +15,7 @@ import (
 	"go.k6.io/k6/v2/errext/exitcodes"
 
 	"github.com/assay-dev/assay/internal/load/client"
+	"github.com/assay-dev/assay/internal/load/driver"
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/k6script"
 	"github.com/assay-dev/assay/internal/load/usage"
@@ -41,11 +42,12 @@ type PlanClient struct {
 	finish     chan struct{} // closed by Finish
 	finishOnce sync.Once
 
-	plan    *session.Plan
-	address string
-	env     map[string]string // what the script's stages have in common
-	current *planStage        // nil before Prepare and after the measurement
-	totals  result.Totals
+	plan        *session.Plan
+	address     string
+	credentials *request.Credentials // nil without authentication
+	env         map[string]string    // what the script's stages have in common
+	current     *planStage           // nil before Prepare and after the measurement
+	totals      result.Totals
 	// measured reports whether the measurement has ended.
 	measured bool
 }
@@ -169,11 +171,10 @@ func (c *PlanClient) write() error {
 	if p.Authentication == "" {
 		return nil
 	}
-	credentials, err := request.ReadCredentials(p.Authentication, c.credentialsDirectory)
-	if err != nil {
+	if c.credentials, err = request.ReadCredentials(p.Authentication, c.credentialsDirectory); err != nil {
 		return fmt.Errorf("load.authentication.secretName: %w", err)
 	}
-	c.env[k6script.AuthorizationVariable] = credentials.Authorization(p.Authentication)
+	c.env[k6script.AuthorizationVariable] = c.credentials.Authorization(p.Authentication)
 	return nil
 }
 
@@ -238,7 +239,7 @@ func (c *PlanClient) launch(ctx context.Context, kind sessionpb.Stage, amount se
 		if _, err := s.api.await(ctx, paused); err != nil {
 			return nothing // ctx is done
 		}
-		if first && c.plan.Probe != "" {
+		if first && len(c.plan.Probes) > 0 {
 			if err := c.probeTarget(ctx); err != nil {
 				return func() error { return err }
 			}
@@ -257,7 +258,7 @@ func (c *PlanClient) probeTarget(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if probed, err := probe.Until(ctx, client.Probe(c.plan, c.address, c.address, config), c.session.ProbeFailed); err == nil {
+	if probed, err := probe.Until(ctx, client.Probes(c.plan, c.address, c.address, driver.Access{TLS: config, Credentials: c.credentials}), c.session.ProbeFailed); err == nil {
 		c.session.ProbeSucceeded(probed)
 	}
 	return nil // probe.Until only returns ctx's error

@@ -108,7 +108,7 @@ spec:
     content:
     - {path: /a.html, sizeBytes: 10240}
     - {path: /hello.jsp, configMapKeyRef: {name: pages, key: hello.jsp}}
-    readiness: {path: /ready, timeoutSeconds: 120}
+    readiness: {path: /ready, host: "health.example.org:8081", headers: [{name: X-Probe, value: "1"}], port: 8081, timeoutSeconds: 120}
     podSecurity: Baseline
     pod:
       annotations: {example.org/team: web}

@@ -113,7 +113,7 @@ var requestRefusals = []refusal{
 		patch: `spec: {load: {client: {cookies: Enabled}, requests: [{path: /, headers: [{name: cookie, value: a=b}]}]}}`,
 		want:  []string{"spec.load.requests", "must not have the header Cookie"}},
 	{name: "first request that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: [{path: /, method: POST}]}}`,
-		want: []string{"spec.target.readiness.path", "the first request isn't a GET"}},
+		want: []string{"spec.target.readiness.path", "the first request is neither GET nor HEAD"}},
 
 	// lists of requests
 	{name: "requests from two places", patch: `spec: {load: {requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,
@@ -152,8 +152,8 @@ var requestRefusals = []refusal{
 		want: []string{"spec.load.authentication.scheme", "Required value"}},
 	{name: "Secret that can't be", patch: `spec: {load: {authentication: {scheme: Basic, secretName: A_b}}}`,
 		want: []string{"spec.load.authentication.secretName", "name of a Secret"}},
-	{name: "nobody to ask with credentials", patch: `spec: {target: {readiness: {path: null}}, load: {authentication: {scheme: Basic, secretName: a}}}`,
-		want: []string{"spec.target.readiness.path", "readiness probes send no credentials"}},
+	{name: "nobody to ask with credentials", patch: `spec: {target: {readiness: {path: null}}, load: {authentication: {scheme: Digest, secretName: a}}}`,
+		want: []string{"spec.target.readiness.path", "readiness probes don't log in"}},
 }
 
 // headerRefusals are the headers that a client makes itself.

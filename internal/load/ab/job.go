@@ -38,7 +38,7 @@ func (o *Options) Job() (*standalone.Job, error) {
 	}
 	job := &standalone.Job{
 		Name: "assay-load ab", URL: u, Plan: plan, Load: result.LoadClosed,
-		MaxDuration: time.Duration(o.Seconds) * time.Second, ProbeFirstRequest: true,
+		MaxDuration: time.Duration(o.Seconds) * time.Second, ProbeAnyStatus: true,
 	}
 	if u.Scheme != "https" {
 		return job, nil

@@ -148,12 +148,12 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	}
 	c.plan, c.load = order.Plan, load
 	setGCPercent(c.plan)
-	if c.plan.Probe == "" {
+	if len(c.plan.Probes) == 0 {
 		c.logIn(ctx)
 		return nil
 	}
 	c.loop.Background(ctx, func() func() error {
-		probed, err := probe.Until(ctx, Probe(c.plan, order.Address, load.Address(), access.TLS), c.session.ProbeFailed)
+		probed, err := probe.Until(ctx, Probes(c.plan, order.Address, load.Address(), access), c.session.ProbeFailed)
 		return func() error {
 			if err == nil { // else ctx is done
 				c.session.ProbeSucceeded(probed)
@@ -279,6 +279,7 @@ func (c *Client) endStage(ctx context.Context) {
 	c.current, c.measured = nil, true
 	c.totals.Measure, c.totals.Causes, c.totals.Arrivals = *measure, ended.recorder.Causes(), ended.Arrivals()
 	c.totals.Statuses, c.totals.ByRequest = ended.recorder.Parts()
+	c.totals.ContentEncodings = ended.recorder.Encodings()
 	c.totals.Levels, c.totals.Steps = ended.sampler.LevelTotals()
 	c.totals.Usage, c.totals.NodeUsage = ended.sampler.Usage(), ended.sampler.NodeUsage()
 	c.totals.StartedAt, c.totals.EndedAt = ended.span(c.session)

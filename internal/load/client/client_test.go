@@ -168,7 +168,7 @@ func TestClientProbesTheTarget(t *testing.T) {
 		return testserver.OK(64)
 	})
 	p := plan(20)
-	p.Probe, p.TLS = "/ready", &session.TLS{ServerName: tlstest.Name}
+	p.Probes, p.TLS = []session.Probe{{Request: session.Get("/ready")}}, &session.TLS{ServerName: tlstest.Name}
 	s := fakesession.New(fakesession.Regular(p, server.Address(), 0))
 	directory := tlstest.Directory(t, tlstest.Files{Server: own.PEM()})
 	if err := runClient(t.Context(), t, s, func(c *Client) { c.tlsDirectory = directory }); err != nil {
@@ -178,7 +178,8 @@ func TestClientProbesTheTarget(t *testing.T) {
 	for _, event := range s.Events() {
 		switch e := event.(type) {
 		case fakesession.ProbeFailed:
-			reports = append(reports, "failed: "+string(e))
+			what, _, _ := strings.Cut(string(e), " (")
+			reports = append(reports, "failed: "+what)
 		case *session.ProbeResult:
 			reports = append(reports, fmt.Sprintf("succeeded: %s, %d bytes, %s", e.Software, e.DocumentLength, e.TLS.Subject))
 		case fakesession.Ready:
@@ -186,7 +187,7 @@ func TestClientProbesTheTarget(t *testing.T) {
 		}
 	}
 	want := []string{
-		"failed: GET /ready: answered with 503 Service Unavailable",
+		"failed: GET /ready: answered with 503 Service Unavailable by \"testserver\"",
 		"succeeded: testserver, 64 bytes, CN=" + tlstest.Name + ",O=Assay",
 		"ready",
 	}
@@ -205,7 +206,7 @@ func TestClientProbesTheTarget(t *testing.T) {
 func TestReleasedWhileProbing(t *testing.T) {
 	server := testserver.New(t, func(testserver.Request) testserver.Answer { return testserver.Status("404 Not Found") })
 	p := plan(20)
-	p.Probe = "/"
+	p.Probes = []session.Probe{{Request: session.Get("/")}}
 	s := fakesession.New(func(event fakesession.Event) []pod.Order {
 		switch event.(type) {
 		case fakesession.Connected:

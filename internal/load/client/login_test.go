@@ -22,7 +22,7 @@ func loginPlan(t *testing.T) (*session.Plan, func(*Client)) {
 	t.Helper()
 	p := plan(100)
 	p.Warmup = &session.Amount{Requests: 20}
-	p.Probe, p.Cookies, p.Authentication = "/ready", true, session.AuthenticationForm
+	p.Probes, p.Cookies, p.Authentication = []session.Probe{{Request: session.Get("/ready")}}, true, session.AuthenticationForm
 	p.Form = &session.Form{Path: "/login", UsernameField: "u", PasswordField: "p", Statuses: []int{200}}
 	directory := t.TempDir()
 	for key, text := range map[string]string{session.UsernameKey: "a", session.PasswordKey: "b"} {

@@ -42,12 +42,13 @@ func (c *Client) access(order pod.Prepare) (access driver.Access, err error) {
 	return access, nil
 }
 
-// Probe returns the readiness probe of a target that has no agent: a GET of the plan's path to the
-// IP address and port that the load will use. Its timeout is the load's, but at least probe.Timeout.
-func Probe(plan *session.Plan, target, address string, config *tls.Config) *probe.Request {
-	return &probe.Request{
-		Address: address, Path: plan.Probe, UserAgent: userAgent, TLS: config, Streams: plan.Streams,
-		Host:    session.HostHeader(plan.Host, target, config != nil),
+// Probes returns the readiness probes of a target that has no agent, to the
+// IP address and port that the load will use. Their timeout is the load's, but at least probe.Timeout.
+func Probes(plan *session.Plan, target, address string, access driver.Access) []*probe.Request {
+	r := probe.Request{
+		Address: address, UserAgent: userAgent, TLS: access.TLS, Streams: plan.Streams, Credentials: access.Credentials,
+		Host:    session.HostHeader(plan.Host, target, access.TLS != nil),
 		Timeout: max(probe.Timeout, time.Duration(plan.TimeoutMicroseconds)*time.Microsecond),
 	}
+	return r.Each(plan.Probes)
 }

@@ -48,13 +48,14 @@ func (r *tapRecorder) count() int {
 // stageResult holds the results of a stage.
 type stageResult struct {
 	*result.Measure
-	causes   result.Causes
-	outcomes []recorder.Outcome
-	made     map[int]int // requests by connection or stream
-	elapsed  time.Duration
-	arrivals *result.Arrivals // of open load
-	statuses result.Statuses
-	requests map[string]result.RequestMetrics // by name
+	causes    result.Causes
+	outcomes  []recorder.Outcome
+	made      map[int]int // requests by connection or stream
+	elapsed   time.Duration
+	arrivals  *result.Arrivals // of open load
+	statuses  result.Statuses
+	encodings result.Encodings
+	requests  map[string]result.RequestMetrics // by name
 }
 
 // runMode says whether loops run the connections in tests, or goroutines. If it
@@ -154,7 +155,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) s
 	// The goroutine of the stage's context ends a little after Stop.
 	eventually(t, func() bool { return runtime.NumGoroutine() <= before }, "the stage's goroutines to end")
 	eventually(t, func() bool { return descriptors(t) <= files }, "the stage's connections to be closed")
-	return stageResult{Measure: r.Total(), causes: causes, outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals(), statuses: statuses, requests: byName}
+	return stageResult{Measure: r.Total(), causes: causes, outcomes: r.outcomes, made: r.made, elapsed: elapsed, arrivals: stage.Arrivals(), statuses: statuses, encodings: r.Encodings(), requests: byName}
 }
 
 // sameParts checks that statuses and metrics of single requests add up to those of all, and to the outcomes.

@@ -36,7 +36,7 @@ func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Dura
 		o.Processing = end - ready
 		next, ok := c.stage.load.requests.FollowUp(r, &c.memory, got.Status, c.reader.Fields, trips)
 		answered := fault.Response{
-			Status: got.Status, Took: end - c.begin, Succeeded: r.Succeeds(got.Status), Length: got.Body, Wanted: r.Length, FollowUp: next != nil, Stuck: !ok,
+			Status: got.Status, Took: end - c.begin, Succeeded: r.Succeeds(got.Status), Length: got.Body, Wanted: r.Wanted(got.Encoding), FollowUp: next != nil, Stuck: !ok,
 		}
 		setFault(o, r, answered.Of(c.stage.load.timeout(), c.stage.load.timeouts))
 		if c.shared == nil {
@@ -103,7 +103,7 @@ func (c *connection) roundTrip(r *request.Request, o *recorder.Outcome) (got res
 	if err == nil {
 		o.Received += c.reader.Received
 		o.Body += got.Body
-		o.Status = got.Status
+		o.Status, o.Encoding = got.Status, got.Encoding
 	}
 	if got.Fault != nil {
 		got.Fault = c.adjustFault(got.Fault)

@@ -219,7 +219,7 @@ func (c *connection) roundTripHTTP2(r *request.Request, o *recorder.Outcome) (go
 		got.Fault = c.stage.load.timeouts.Of(got.Fault, received)
 		return got, ready
 	}
-	o.Status = st.Response.Status
+	o.Status, o.Encoding = st.Response.Status, st.Response.Encoding
 	// A response may begin before the body of its request has been sent.
 	if st.Written > 0 {
 		o.Waiting = max(0, st.FirstByte-st.Written)

@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/driver/response"
 	"github.com/assay-dev/assay/internal/load/recorder"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // plainLoad makes the requests of a plain load in a loop: a closed load without think time, on kept connections, whose requests don't
@@ -32,9 +33,10 @@ type plainLoad struct {
 
 // plainResponse is a successful response with a Content-Length that leaves the connection open. It doesn't change.
 type plainResponse struct {
-	head   []byte // text of the header section
-	body   int64  // length of the body
-	status int
+	head     []byte // text of the header section
+	body     int64  // length of the body
+	status   int
+	encoding result.Encoding
 }
 
 func (r *plainResponse) length() int64 { return int64(len(r.head)) + r.body }
@@ -78,12 +80,12 @@ func newPlainLoad(s *Stage, tasks int) *plainLoad {
 // learn takes note of the successful response that a reader has just read. It returns false if the loop can't handle such
 // responses.
 func (p *plainLoad) learn(r *request.Request, reader *response.Reader) bool {
-	text, length, status, ok := reader.Fixed()
+	text, got, ok := reader.Fixed()
 	if !ok {
 		return false
 	}
-	if known := p.known[r.Index]; known == nil || known.body != length || !bytes.Equal(known.head, text) {
-		p.known[r.Index] = &plainResponse{head: bytes.Clone(text), body: length, status: status}
+	if known := p.known[r.Index]; known == nil || known.body != got.Body || !bytes.Equal(known.head, text) {
+		p.known[r.Index] = &plainResponse{head: bytes.Clone(text), body: got.Body, status: got.Status, encoding: got.Encoding}
 	}
 	return true
 }
@@ -131,7 +133,7 @@ func (l *loop) repeat(index int32) bool {
 	o.Named = r.request.Named
 	o.Ended, o.Total, o.Processing = end, end-r.begin, end-r.begin
 	o.Waiting, o.Receiving = max(0, r.firstByte-r.written), end-r.firstByte
-	o.Status, o.Body, o.Received, o.Sent = r.response.status, r.response.body, r.received, int64(len(r.request.Bytes))
+	o.Status, o.Encoding, o.Body, o.Received, o.Sent = r.response.status, r.response.encoding, r.response.body, r.received, int64(len(r.request.Bytes))
 	s.recorder.Record(int(r.number), o)
 
 	r.request, r.begin, r.written = next, end, written

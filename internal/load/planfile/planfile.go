@@ -160,9 +160,9 @@ func (c *converter) job(f *file, address *url.URL) *standalone.Job {
 	job := &standalone.Job{
 		URL: address, Plan: plans[0], Load: loadplan.Shape(spec), Stages: stagesOf(spec), Credentials: c.path(f.CredentialsDirectory), Files: files,
 	}
-	job.Plan.Probe = "" // Job.Prepare probes the target
+	job.Plan.Probes = nil // Job.Prepare probes the target
 	job.Plan.Host = f.Host
-	job.ProbeFirstRequest = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
+	job.ProbeAnyStatus = job.Plan.Authentication != "" || len(f.Load.Requests) > 0 && hasStatuses(&f.Load.Requests[0])
 	if w := f.Load.Warmup; w != nil && w.Steady != nil {
 		job.Steady = new(loadplan.Steady(w.Steady))
 	}

@@ -29,6 +29,8 @@ type Outcome struct {
 	Request       fmt.Stringer
 	// Status is the status of the response, or 0 if no response was complete.
 	Status int
+	// Encoding is the content coding of the response.
+	Encoding result.Encoding
 	// Opened reports whether a connection was opened for the request, Reused whether it
 	// was sent on one that had been used for a request before.
 	Opened, Reused bool

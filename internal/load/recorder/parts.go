@@ -4,7 +4,8 @@ import "github.com/assay-dev/assay/internal/result"
 
 // parts counts the requests of a shard by their statuses and by what was requested. It has no seconds: a stage has them once.
 type parts struct {
-	statuses [result.HighestStatus - result.LowestStatus + 1]int64
+	statuses  [result.HighestStatus - result.LowestStatus + 1]int64
+	encodings [result.EncodingKinds]int64 // that of none isn't counted
 	// requests is nil if all requests are the same one. Then their metrics are those of all.
 	requests []result.RequestMetrics
 }
@@ -23,6 +24,9 @@ func (p *parts) add(o *Outcome) {
 	if i := o.Status - result.LowestStatus; i >= 0 && i < len(p.statuses) {
 		p.statuses[i]++
 	}
+	if o.Encoding != result.EncodingNone {
+		p.encodings[o.Encoding]++
+	}
 	if p.requests == nil {
 		return
 	}
@@ -39,6 +43,26 @@ func (p *parts) add(o *Outcome) {
 		m.Latency = result.NewHistogram()
 	}
 	m.Latency.Record(microseconds(o.Total))
+}
+
+// Encodings returns how many responses had each content coding, or nil if none had any.
+func (r *Recorder) Encodings() result.Encodings {
+	var all result.Encodings
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		for coding, n := range s.parts.encodings {
+			if n == 0 {
+				continue
+			}
+			if all == nil {
+				all = result.Encodings{}
+			}
+			all[result.EncodingNames[coding]] += n
+		}
+		s.mu.Unlock()
+	}
+	return all
 }
 
 // Parts returns how many responses had each status, and the metrics of each request, or nil if all requests are the same one. It

@@ -19,6 +19,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/breakingpoint"
 	"github.com/assay-dev/assay/internal/load/client"
+	"github.com/assay-dev/assay/internal/load/driver"
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/result"
@@ -59,11 +60,9 @@ type Job struct {
 	Text string
 	// Advice replaces the names of settings in errors of Prepare, or is nil.
 	Advice *strings.Replacer
-	// ProbeFirstRequest makes Prepare probe the target with the load's first
-	// request, without credentials, and accept any status. Otherwise the probe is a
-	// GET of the first request's path, and its status must be a success. A first
-	// request with another method than GET is always sent as it is.
-	ProbeFirstRequest bool
+	// ProbeAnyStatus makes Prepare accept a response of any status to its probe, which is the load's first
+	// request without credentials. Otherwise the status must be a success, if the method is GET.
+	ProbeAnyStatus bool
 
 	address   string // the target's IP address and port; set by Prepare
 	probed    *session.ProbeResult
@@ -134,15 +133,12 @@ func (j *Job) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	plan := *j.Plan
 	var failures []error
 	for _, address := range addresses {
 		j.address = net.JoinHostPort(address.Unmap().String(), Port(j.URL))
-		q := client.Probe(j.Plan, target, j.address, config)
-		q.Path = first.Path
-		if j.ProbeFirstRequest || first.Method != "" {
-			q.As = first
-		}
-		probed, err := probe.Once(ctx, q)
+		plan.Probes = []session.Probe{{Request: *first, AnyStatus: j.ProbeAnyStatus || first.Method != ""}}
+		probed, err := probe.Once(ctx, client.Probes(&plan, target, j.address, driver.Access{TLS: config})[0])
 		if err == nil {
 			j.probed = probed
 			return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/load/client"
+	"github.com/assay-dev/assay/internal/load/driver"
 	"github.com/assay-dev/assay/internal/load/usage"
 	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/session"
@@ -77,8 +78,8 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 		return fmt.Errorf("clients.tool.image: %w", err)
 	}
 	go func() {
-		if c.plan.Probe != "" {
-			probed, err := probe.Until(ctx, client.Probe(c.plan, c.address, c.address, nil), c.session.ProbeFailed)
+		if len(c.plan.Probes) > 0 {
+			probed, err := probe.Until(ctx, client.Probes(c.plan, c.address, c.address, driver.Access{}), c.session.ProbeFailed)
 			if err != nil { // ctx is done
 				return
 			}

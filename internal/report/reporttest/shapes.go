@@ -142,6 +142,7 @@ func Paged() *result.Result {
 // split distributes a client's requests over a number of them: the failed ones are of the second, the others of all in turn.
 func split(c *result.Client, number int) {
 	c.Statuses = result.Statuses{200: c.Succeeded() - 50, 302: 50}
+	c.ContentEncodings = result.Encodings{"gzip": 40, "br": 2}
 	c.ByRequest = make([]result.RequestMetrics, number)
 	for i := range c.ByRequest {
 		m := &c.ByRequest[i]

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/run/inputs"
@@ -207,8 +208,8 @@ func externalNotReady(s *seen) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"Readiness probe GET %s did not succeed within %ds at %s: client 0: %s. Check spec.target.server.external.url, spec.target.readiness.path and the network.",
-		server.ReadinessPath(&s.run.Spec), timeout, server.ExternalURL(&s.run.Spec.Target), cmp.Or(s.o.Sessions.Clients[0].ProbeFailure, "it never probed the target"))
+		"Readiness probe %s did not succeed within %ds at %s: client 0: %s. Check spec.target.server.external.url, spec.target.readiness (path, host, headers, port) and the network.",
+		&loadplan.Probes(&s.run.Spec)[0], timeout, server.ExternalURL(&s.run.Spec.Target), cmp.Or(s.o.Sessions.Clients[0].ProbeFailure, "it never probed the target"))
 }
 
 func targetUnschedulable(s *seen) string {
@@ -241,8 +242,8 @@ func targetNotReady(s *seen) string {
 		probe = agent.ProbeFailure
 	}
 	return fmt.Sprintf(
-		"Readiness probe GET %s did not succeed within %ds: %s. Check the server's configuration, spec.target.readiness.path and spec.target.readiness.timeoutSeconds.%s",
-		server.ReadinessPath(&s.run.Spec), timeout, probe, logTail(s.o.Logs[server.ContainerName]))
+		"Readiness probe %s did not succeed within %ds: %s. Check the server's configuration and spec.target.readiness (path, host, headers, port, timeoutSeconds).%s",
+		&loadplan.Probes(&s.run.Spec)[0], timeout, probe, logTail(s.o.Logs[server.ContainerName]))
 }
 
 // unconnected says of a container that runs that it has had no session, why that may be, and where to look.

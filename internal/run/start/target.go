@@ -98,7 +98,7 @@ func observePod(p *step.Planner, pod *corev1.Pod) (address string) {
 	}
 	t.Address = net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(server.Port(spec))))
 	p.Watch = &session.Watch{
-		Address: t.Address, Path: server.ReadinessPath(&p.Run.Spec), Host: server.Host(p.Run), TLS: server.SessionTLS(p.Run),
+		Address: t.Address, Probes: loadplan.Probes(&p.Run.Spec), Host: server.Host(p.Run), TLS: server.SessionTLS(p.Run),
 		Streams: loadplan.Streams(&p.Run.Spec),
 	}
 	if len(t.Backends) > 0 {

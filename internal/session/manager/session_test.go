@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
 	watcher := b.join(agentOf("run"))
 
-	watch := session.Watch{Address: "10.0.0.1:80", Path: "/x"}
+	watch := session.Watch{Address: "10.0.0.1:80", Probes: []session.Probe{{Request: session.Get("/x")}}}
 	b.Watch("run", watch)
 	if diff := cmp.Diff(pod.Watch{Watch: watch}, order[pod.Watch](t, watcher)); diff != "" {
 		t.Error(diff)

@@ -5,13 +5,15 @@ import (
 
 	"github.com/assay-dev/assay/internal/load/driver/fault"
 	"github.com/assay-dev/assay/internal/load/driver/response"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // responseHead is the part of a header section that the reader needs.
 type responseHead struct {
 	// status is the status code, or 0 if there is none.
-	status int
-	length int64 // Content-Length, or -1 if there is none
+	status   int
+	length   int64 // Content-Length, or -1 if there is none
+	encoding result.Encoding
 }
 
 // headDecoder decodes header sections (RFC 7541; RFC 9113, section 8.2).
@@ -90,6 +92,9 @@ func (d *headDecoder) field(f hpack.HeaderField) {
 		d.head.length = length
 	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
 		d.wrong = errConnectionField // connection-specific fields are malformed (section 8.2.2)
+	case "content-encoding":
+		d.head.encoding = response.AddEncoding(d.head.encoding, []byte(f.Value))
+		fallthrough
 	default:
 		if !isFieldName(f.Name) || !response.IsText([]byte(f.Value)) {
 			d.wrong = errField.With("%.40q", f.Name)

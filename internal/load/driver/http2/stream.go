@@ -89,7 +89,7 @@ func (st *Stream) handleHead(h *responseHead, last bool) *fault.Fault {
 		}
 		return nil
 	}
-	st.hasHead, st.Response.Status, st.length = true, h.status, h.length
+	st.hasHead, st.Response.Status, st.Response.Encoding, st.length = true, h.status, h.encoding, h.length
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (l *list) write(r *Request, entry int) {
 
 // Chooser is like Set.chooser. A request that it returns is valid until the next one.
 func (l *list) chooser(sequential bool, seed uint64, connection int) func() *Request {
-	r := &Request{Planned: &session.PlannedRequest{}, Host: l.host, hostname: hostname(l.host)}
+	r := &Request{Planned: &session.PlannedRequest{Decoded: true}, Host: l.host, hostname: hostname(l.host)}
 	total := len(l.entries)
 	at := func(choice int) int { return choice }
 	if l.cumulativeWeights != nil {

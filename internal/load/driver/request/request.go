@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 )
 
@@ -24,7 +25,7 @@ type Request struct {
 	Named int
 	// LongBody is a long body, which isn't part of bytes.
 	LongBody []byte
-	// Length is the required length of the response's body, or -1 if any length is accepted.
+	// Length is the required length of the response's body, or -1 if any length is accepted; see Wanted.
 	Length int64
 	// NoBody reports whether responses have no body whatever their fields say, as for HEAD.
 	NoBody bool
@@ -122,6 +123,14 @@ func newRequest(planned *session.PlannedRequest, host string, common *commonHead
 	}
 	r.Bytes = text
 	return r, nil
+}
+
+// Wanted returns the length that the body of a response must have, or -1 for any.
+func (r *Request) Wanted(encoding result.Encoding) int64 {
+	if encoding != result.EncodingNone && r.Planned.Decoded {
+		return -1
+	}
+	return r.Length
 }
 
 // Succeeds reports whether status is a status code of success.

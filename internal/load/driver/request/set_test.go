@@ -105,7 +105,7 @@ func TestListRequestsAsWritten(t *testing.T) {
 		if got.Fields != want.Fields || got.Length != want.Length || got.NoBody != want.NoBody || got.Host != want.Host {
 			t.Errorf("request %d: %+v, want %+v", i, got, want)
 		}
-		if diff := cmp.Diff(session.PlannedRequest{Method: planned.Method, Path: planned.Path}, *got.Planned); diff != "" {
+		if diff := cmp.Diff(session.PlannedRequest{Method: planned.Method, Path: planned.Path, Decoded: true}, *got.Planned); diff != "" {
 			t.Errorf("request %d as planned (-want +got):\n%s", i, diff)
 		}
 	}

@@ -2,8 +2,10 @@ package response
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/assay-dev/assay/internal/load/driver/fault"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // protocol is the start of every response.
@@ -24,6 +26,7 @@ type head struct {
 	persistent, closes bool
 	// version10 reports whether the response is HTTP/1.0.
 	version10 bool
+	encoding  result.Encoding
 }
 
 // Fields holds the fields of a response that affect later requests, and the first Server field.
@@ -162,12 +165,33 @@ func (h *head) apply(name, value []byte) *fault.Fault {
 			return errCoding.With("%.40q in HTTP/1.%d", value, map[bool]int{false: 1}[h.version10])
 		}
 		h.chunked = true
+	case len("Content-Encoding"):
+		if equalFold(name, "content-encoding") {
+			h.encoding = AddEncoding(h.encoding, value)
+		}
 	case len("Connection"):
 		if equalFold(name, "connection") {
 			h.applyConnection(value)
 		}
 	}
 	return nil
+}
+
+// AddEncoding returns the coding of a body that is encoded with before and by what a Content-Encoding field says.
+func AddEncoding(before result.Encoding, value []byte) result.Encoding {
+	added := result.EncodingOther
+	if i := slices.IndexFunc(result.EncodingNames[:], func(name string) bool { return equalFold(value, name) }); i >= 0 {
+		added = result.Encoding(i)
+	}
+	switch {
+	case added == result.EncodingNone || len(value) == 0:
+		return before
+	case before != result.EncodingNone:
+		return result.EncodingOther
+	case equalFold(value, "x-gzip"):
+		return result.EncodingGzip
+	}
+	return added
 }
 
 // applyConnection handles the options of a Connection field (RFC 9112, section 9.3).

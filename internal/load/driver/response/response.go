@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/load/driver/fault"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 const (
@@ -84,6 +85,8 @@ type Reader struct {
 // Response holds the result of reading a response.
 type Response struct {
 	Status int
+	// Encoding is the content coding of the body.
+	Encoding result.Encoding
 	// Body is the number of bytes of the body that were read, without the chunked coding.
 	Body int64
 	// Persistent reports whether the connection can be used for another request.
@@ -131,13 +134,13 @@ func (r *Reader) Preload(text []byte, skipped int64, firstByte, lastByte time.Du
 	r.Received, r.FirstByte, r.LastByte = int64(len(text))+skipped, firstByte, lastByte
 }
 
-// Fixed returns the header section, the length of the body and the status of the response that was just read. It returns false
+// Fixed returns the header section of the response that was just read, and its status, the length of its body and its coding. It returns false
 // unless the response had a Content-Length, left the connection open and had a header section short enough to be kept.
-func (r *Reader) Fixed() (text []byte, length int64, status int, ok bool) {
+func (r *Reader) Fixed() (text []byte, got Response, ok bool) {
 	h, text := &r.known, r.knownText
 	ok = len(text) > 0 && h.length >= 0 && !h.chunked && h.persistent && h.status != 204 && h.status != 304 &&
 		int64(len(text))+h.length == r.Received
-	return text, h.length, h.status, ok
+	return text, Response{Status: h.status, Body: h.length, Encoding: h.encoding}, ok
 }
 
 // Read reads one response. head reports whether it responds to a HEAD request and so has no body.
@@ -193,13 +196,13 @@ func (r *Reader) readBody(resp *Response, h head, noBody bool) {
 		resp.Body, resp.Fault = r.readToEnd()
 	}
 	if resp.Fault == errLimit {
-		resp.Status, resp.Body, resp.Persistent, resp.Fault = h.status, h.length, false, nil
+		resp.Status, resp.Encoding, resp.Body, resp.Persistent, resp.Fault = h.status, h.encoding, h.length, false, nil
 		return
 	}
 	if resp.Fault != nil {
 		return
 	}
-	resp.Status = h.status
+	resp.Status, resp.Encoding = h.status, h.encoding
 	if r.from != r.to || r.excess {
 		resp.Fault = resp.Excess
 		resp.Persistent = false
