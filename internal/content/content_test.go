@@ -21,6 +21,7 @@ func TestWrite(t *testing.T) {
 		{Path: "/js/a/app.js", SizeBytes: 100_000},
 		{Path: "/empty", SizeBytes: 0},
 		{Path: "/js/b", SizeBytes: 1<<20 + 1},
+		{Path: "/text.html", SizeBytes: 1<<20 + 1, Text: true},
 	}
 	if err := Write(directory, files); err != nil {
 		t.Fatal(err)
@@ -38,19 +39,23 @@ func TestWrite(t *testing.T) {
 		t.Error(diff)
 	}
 	// Every run of every version serves the same.
-	sum := sha256.Sum256([]byte(before["js/a/app.js"]))
-	if got := hex.EncodeToString(sum[:8]); got != goldenSum {
-		t.Errorf("the content of /js/a/app.js has the sum %s, want %s", got, goldenSum)
+	for name, want := range goldenSums {
+		sum := sha256.Sum256([]byte(before[name]))
+		if got := hex.EncodeToString(sum[:8]); got != want {
+			t.Errorf("the content of %s has the sum %s, want %s", name, got, want)
+		}
 	}
 	if before["js/b"][:1000] == before["js/a/app.js"][:1000] {
 		t.Error("two files begin alike")
 	}
-	var compressed bytes.Buffer
-	w, _ := flate.NewWriter(&compressed, flate.BestCompression)
-	_, _ = w.Write([]byte(before["js/b"]))
-	_ = w.Close()
-	if compressed.Len() < len(before["js/b"]) {
-		t.Errorf("%d bytes were compressed to %d", len(before["js/b"]), compressed.Len())
+	for name, percent := range map[string]struct{ least, most int }{"js/b": {100, 101}, "text.html": {30, 36}} {
+		var compressed bytes.Buffer
+		w, _ := flate.NewWriter(&compressed, flate.BestCompression)
+		_, _ = w.Write([]byte(before[name]))
+		_ = w.Close()
+		if got := 100 * compressed.Len() / len(before[name]); got < percent.least || got > percent.most {
+			t.Errorf("%s was compressed to %d%%, want %+v", name, got, percent)
+		}
 	}
 
 	// Again, over the existing files.
@@ -65,7 +70,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-const goldenSum = "63229aaa573162f7"
+var goldenSums = map[string]string{"js/a/app.js": "63229aaa573162f7", "text.html": "1ffb015310d2597e"}
 
 // contents reads all files and checks their modes.
 func contents(t *testing.T, directory string) map[string]string {

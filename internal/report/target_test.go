@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // TestContainersStandOnTheirOwn checks that each of the target's containers has its
@@ -35,6 +36,24 @@ func TestContainersStandOnTheirOwn(t *testing.T) {
 	}
 	if n := strings.Count(target, "network"); n != 1 {
 		t.Errorf("the network stands %d times in:\n%s", n, target)
+	}
+}
+
+// TestOwnConfigurationIsReported checks what reports say of configurations of the user's own.
+func TestOwnConfigurationIsReported(t *testing.T) {
+	r := forwarding()
+	r.Environment.Configuration = &result.Configuration{Replaced: true, Files: []string{"a.conf", "httpd.conf"}}
+	r.Environment.Backends[0].Configuration = &result.Configuration{Files: []string{"web.xml"}, Fields: []string{"connector.sendfile"}}
+	var text bytes.Buffer
+	if err := report.Write(&text, "text", r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"own a.conf, httpd.conf, in place of Assay's;", "Configuration of tomcat:", "own web.xml, included in Assay's; sets what these fields do: connector.sendfile",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in:\n%s", want, text.String())
+		}
 	}
 }
 

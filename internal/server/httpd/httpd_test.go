@@ -41,11 +41,38 @@ var specs = map[string]servertest.Web{
 		"z.conf": "Header set X-Order \"z\"\n",
 		"a.conf": "LoadModule headers_module modules/mod_headers.so\nHeader set X-Order \"a\"",
 	}},
+	// What docs/servers/httpd.md says that files can set.
 	"tuning": {TLS: &v1alpha1.TLS{}, HTTPD: &v1alpha1.HTTPDServer{HTTP2: v1alpha1.Enabled, Sendfile: v1alpha1.Enabled, MaxRequestWorkers: ptr.To(int32(100)), Forward: []v1alpha1.Forward{{PathPrefix: "/app", Backend: "app"}}}, Files: map[string]string{
-		"processes.conf": "ListenBacklog 1024\nMaxConnectionsPerChild 10000\nMinSpareThreads 25\nMaxSpareThreads 100\nAsyncRequestWorkerFactor 4\n",
-		"deflate.conf":   "LoadModule filter_module modules/mod_filter.so\nLoadModule deflate_module modules/mod_deflate.so\nDeflateCompressionLevel 1\nAddOutputFilterByType DEFLATE text/html text/plain\n",
-		"protocols.conf": "H2MaxWorkers 64\nH2MaxSessionStreams 200\nSSLHonorCipherOrder on\nSSLSessionCacheTimeout 60\n",
-		"hosts.conf":     "Listen 8090\n<VirtualHost *:8090>\n    SSLEngine off\n    KeepAlive Off\n    ProxyPass \"/others\" \"http://127.0.0.1:9001/others\" max=8 ttl=60\n</VirtualHost>\n",
+		"processes.conf": "ListenBacklog 1024\nMinSpareThreads 25\nMaxSpareThreads 100\nMaxConnectionsPerChild 10000\nAsyncRequestWorkerFactor 4\nThreadStackSize 262144\n",
+		"protocols.conf": "H2MaxWorkers 64\nH2MinWorkers 8\nH2MaxSessionStreams 200\nH2WindowSize 65535\nH2Direct on\n" +
+			"SSLHonorCipherOrder on\nSSLSessionCacheTimeout 60\nSSLOpenSSLConfCmd Curves X25519\nSSLUseStapling off\n",
+		"deflate.conf": `LoadModule filter_module modules/mod_filter.so
+LoadModule deflate_module modules/mod_deflate.so
+LoadModule brotli_module modules/mod_brotli.so
+LoadModule headers_module modules/mod_headers.so
+LoadModule rewrite_module modules/mod_rewrite.so
+LoadModule cache_module modules/mod_cache.so
+AddOutputFilterByType DEFLATE text/html
+DeflateCompressionLevel 1
+`,
+		"core.conf": `EnableMMAP off
+AcceptFilter https none
+Mutex pthread
+Timeout 30
+LoadModule reqtimeout_module modules/mod_reqtimeout.so
+RequestReadTimeout header=20
+SendBufferSize 0
+HostnameLookups Off
+ExtendedStatus Off
+`,
+		"proxy.conf": `ProxyPass "/others" "http://127.0.0.1:9001/others" max=8 ttl=60 keepalive=On
+ProxyTimeout 30
+Listen 8090
+<VirtualHost *:8090>
+    SSLEngine off
+    KeepAlive Off
+</VirtualHost>
+`,
 	}},
 	"own-main": {HTTPD: &v1alpha1.HTTPDServer{}, Files: map[string]string{
 		"extra.conf": "Header set X-Extra yes\n",

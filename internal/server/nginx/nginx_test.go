@@ -52,6 +52,30 @@ var specs = map[string]servertest.Web{
 		"index.http.conf":     "index index.htm index.html;\n",
 		"z.conf":              "location /others { proxy_pass http://others; proxy_cache pages; }\n",
 	}},
+	// What docs/servers/nginx.md says that files can set.
+	"tuning": {CPU: "1", TLS: &v1alpha1.TLS{}, Nginx: &v1alpha1.NginxServer{HTTP2: v1alpha1.Enabled, Sendfile: v1alpha1.Enabled}, Files: map[string]string{
+		"main.conf":   "worker_cpu_affinity auto;\nworker_priority 0;\nworker_rlimit_nofile 20000;\nthread_pool files threads=2;\npcre_jit on;\n",
+		"events.conf": "multi_accept on;\naccept_mutex on;\nuse epoll;\n",
+		"http.conf": `tcp_nopush on; tcp_nodelay on;
+open_file_cache max=1000 inactive=20s; open_file_cache_valid 60s; open_file_cache_min_uses 1;
+gzip on; gzip_comp_level 1; gzip_types text/css application/javascript; gzip_min_length 100; gzip_static on;
+aio threads=files; directio 8m; output_buffers 2 32k; etag off; reset_timedout_connection on;
+http2_max_concurrent_streams 256; http2_recv_buffer_size 512k; http2_chunk_size 16k;
+keepalive_disable none; client_header_timeout 10s; send_timeout 10s;
+ssl_buffer_size 4k; ssl_session_cache shared:sessions:1m; ssl_session_timeout 1h; ssl_stapling off;
+log_format mine "$request"; access_log /assay/logs/mine.log mine buffer=32k;
+proxy_cache_path /assay/run/cache keys_zone=pages:1m;
+limit_req_zone $binary_remote_addr zone=clients:1m rate=1000r/s;
+map $uri $kind { default 1; }
+split_clients $remote_addr $half { 50% a; * b; }
+upstream mine { server 127.0.0.1:9001; keepalive 3; }
+server { listen 8091; return 204; }
+`,
+		"server.conf": `ssl_prefer_server_ciphers on; ssl_ecdh_curve X25519; ssl_conf_command Options PrioritizeChaCha;
+proxy_cache pages; proxy_buffers 8 16k; limit_req zone=clients burst=5;
+location /others { proxy_pass http://mine; }
+`,
+	}},
 	"own-main": {Nginx: &v1alpha1.NginxServer{}, Files: map[string]string{
 		"extra.conf": "add_header X-Extra yes;\n",
 		"nginx.conf": `pid /assay/run/nginx.pid;
