@@ -92,6 +92,9 @@ func TestLimits(t *testing.T) {
 	httpd := func(h v1alpha1.HTTPDServer) v1alpha1.Server { return v1alpha1.Server{HTTPD: &h} }
 	nginx := func(n v1alpha1.NginxServer) v1alpha1.Server { return v1alpha1.Server{Nginx: &n} }
 	jetty := func(j v1alpha1.JettyServer) v1alpha1.Server { return v1alpha1.Server{Jetty: &j} }
+	connections := map[string]int32{
+		"Tomcat": 8192, "Jetty": 0, "httpd": 1200, "httpd Prefork": 256, "httpd, three processes": 225, "httpd Prefork, three": 3, "nginx": 16384, "an external server": 0,
+	}
 	for name, tc := range map[string]struct {
 		server                          v1alpha1.Server
 		concurrency, keepAlive, backlog string
@@ -115,13 +118,9 @@ func TestLimits(t *testing.T) {
 		"nginx, no keep-alive":    {nginx(v1alpha1.NginxServer{KeepAlive: &v1alpha1.NginxKeepAlive{Mode: v1alpha1.Disabled}}), " 0", "keepAlive.mode 0", "backlog 0"},
 		"an external server":      {v1alpha1.Server{External: &v1alpha1.ExternalServer{URL: "http://a"}}, " 0", " 0", " 0"},
 	} {
-		if name == "Tomcat" || name == "Jetty" {
-			connections, streams := int32(8192), int32(20)
-			if name == "Jetty" {
-				connections, streams = 0, 0
-			}
-			if l := LimitsOf(&v1alpha1.Target{Server: tc.server}, nil); l.Connections.Value != connections || l.Streams.Value != streams {
-				t.Errorf("%s: %+v", name, l)
+		if want, listed := connections[name]; listed {
+			if l := LimitsOf(&v1alpha1.Target{Server: tc.server}, nil); l.Connections.Value != want || (l.Streams.Value == 20) != (name == "Tomcat") {
+				t.Errorf("%s: %+v, want %d connections", name, l, want)
 			}
 		}
 		limits := LimitsOf(&v1alpha1.Target{Server: tc.server}, nil)

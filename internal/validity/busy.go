@@ -82,7 +82,7 @@ func targetNotBusy(r *result.Result, d Declared) *result.Finding {
 func concurrencyOverLimit(r *result.Result, d Declared) *result.Finding {
 	if open := connectionsOverLimit(r, d); open > 0 {
 		return found(ReasonConcurrencyLimited, result.Warns,
-			"The load had %d connections, but the server serves at most %d at a time (%s): the others waited in its accept queue. "+
+			"The load had %d connections, but the server serves at most %d at a time (%s): the others waited in its accept queue, or were closed. "+
 				"Increase %s, or lower the number of connections, unless the queue is what is measured.",
 			open, d.Connections.Value, d.Connections.Setting, d.Connections.Setting)
 	}

@@ -10,8 +10,8 @@ const (
 	// closedShare is the connections that the server closed, divided by the requests, from which on opening them
 	// again costs half a percent of the throughput: a connection costs about as much as a request.
 	closedShare = 0.005
-	// closedShareTLS is the same with TLS, where a handshake costs as much as several requests.
-	closedShareTLS = 0.001
+	// closedShareTLS is the same with TLS, where a handshake costs as much as 20 requests or more.
+	closedShareTLS = closedShare / 20
 )
 
 // keepAliveLimitReached finds connections that the server closed after responses, although keep-alive was

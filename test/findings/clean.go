@@ -24,7 +24,7 @@ var cleanRuns = []scenario{
 		return slower(served(tomcatImage).Tomcat().KeepAlive(v1alpha1.Disabled))
 	}},
 	{name: "nginx", about: "a TLS handshake with nginx for each request", run: func() *wrapper.Run {
-		return handshakes(served("localhost/assay-test/nginx:1").Nginx())
+		return handshakes(served(nginxImage).Nginx())
 	}},
 	{name: "httpd", about: "a TLS handshake with httpd for each request", run: func() *wrapper.Run {
 		return handshakes(served("localhost/assay-test/httpd:2.4").HTTPD())

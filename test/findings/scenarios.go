@@ -15,7 +15,10 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-const tomcatImage = "localhost/assay-test/tomcat:9.0"
+const (
+	tomcatImage = "localhost/assay-test/tomcat:9.0"
+	nginxImage  = "localhost/assay-test/nginx:1"
+)
 
 type findings = map[string]result.Severity
 
@@ -44,6 +47,13 @@ func tomcat(threads, connections int32) *wrapper.Run {
 // limitedTo limits the number of requests on a connection of a Tomcat; -1 for no limit.
 func limitedTo(requests int32, r *wrapper.Run) *wrapper.Run {
 	r.Spec.Target.Server.Tomcat.Connector.KeepAlive = &v1alpha1.TomcatKeepAlive{MaxRequests: ptr.To(requests)}
+	return r
+}
+
+// secureNginx limits the number of requests on a TLS connection of an nginx.
+func secureNginx(requests int32) *wrapper.Run {
+	r := served(nginxImage).Nginx().TLS(v1alpha1.Certificate{SelfSigned: &v1alpha1.SelfSigned{}})
+	r.Spec.Target.Server.Nginx.KeepAlive = &v1alpha1.NginxKeepAlive{MaxRequests: ptr.To(requests)}
 	return r
 }
 
@@ -214,6 +224,36 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		name: "keep-alive-unlimited", about: "a Tomcat that keeps connections",
 		near: []string{validity.ReasonKeepAliveLimitReached, validity.ReasonServerLogErrors},
 		run:  func() *wrapper.Run { return limitedTo(-1, tomcat(150, 25)) },
+	},
+	{
+		name: "keep-alive-limit-tls", about: "an nginx that speaks TLS and closes each connection after 1,000 requests, as it does by default",
+		raises: findings{validity.ReasonKeepAliveLimitReached: result.Warns},
+		near:   []string{validity.ReasonConcurrencyLimited},
+		run:    func() *wrapper.Run { return secureNginx(1000) },
+	},
+	{
+		name: "keep-alive-tls", about: "an nginx that speaks TLS and closes each connection after 100,000 requests",
+		near: []string{validity.ReasonKeepAliveLimitReached},
+		run:  func() *wrapper.Run { return secureNginx(100_000) },
+	},
+	{
+		name: "worker-connections", about: "100 connections to an nginx that has room for 64",
+		raises: findings{validity.ReasonConcurrencyLimited: result.Warns, validity.ReasonServerLogErrors: result.Warns},
+		run: func() *wrapper.Run {
+			r := served(nginxImage).Nginx().Seconds(100, 8)
+			r.Spec.Target.Server.Nginx.WorkerConnections = ptr.To(int32(64))
+			return r
+		},
+	},
+	{
+		name: "few-workers", about: "50 connections to an httpd of the MPM Worker with 25 threads",
+		raises: findings{validity.ReasonConcurrencyLimited: result.Warns},
+		run: func() *wrapper.Run {
+			r := served("localhost/assay-test/httpd:2.4").HTTPD().Seconds(50, 8)
+			h := r.Spec.Target.Server.HTTPD
+			h.MPM, h.ThreadsPerChild, h.MaxRequestWorkers = v1alpha1.HTTPDWorker, ptr.To(int32(25)), ptr.To(int32(25))
+			return r
+		},
 	},
 	{
 		name: "backlog", about: "an accept queue that is longer than the kernel allows",

@@ -44,6 +44,10 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	}
 	if counts, err := processesOf(in); err == nil && !in.Own.Changes("serverLimit", "threadsPerChild") {
 		d.Concurrency = adapter.Limit{Setting: "maxRequestWorkers", Value: cmp.Or(counts.maxRequestWorkers, defaultWorkers(h.MPM))}
+		d.Connections = d.Concurrency // each has a thread or process until it ends
+		if mpmOf(in) == string(v1alpha1.HTTPDEvent) {
+			d.Connections.Value *= eventConnections
+		}
 	}
 	keepAlive := ptr.Deref(h.KeepAlive, v1alpha1.HTTPDKeepAlive{})
 	d.KeepAlive = adapter.LimitOf("keepAlive.maxRequests", keepAlive.MaxRequests, defaultMaxKeepAliveRequests)

@@ -23,6 +23,9 @@ const (
 	maxServers = 20000
 	maxWorkers = 1000000
 
+	// eventConnections is the number of connections that Event has open for each of its workers at most: 1 and AsyncRequestWorkerFactor.
+	eventConnections = 3
+
 	defaultPreforkStartServers = 5
 	defaultPreforkServerLimit  = 256
 )

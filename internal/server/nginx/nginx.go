@@ -49,6 +49,10 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 		d.KeepAlive = adapter.Limit{Setting: "keepAlive.mode"}
 	}
 	d.Backlog = adapter.LimitOf("backlog", n.Backlog, 0)
+	if !in.Own.Changes("workerProcesses") {
+		d.Connections = adapter.LimitOf("workerConnections", n.WorkerConnections, defaultConnections)
+		d.Connections.Value *= workerProcesses(in)
+	}
 	return d
 }
 
