@@ -13,11 +13,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -209,6 +211,91 @@ func TestRecipeOfTekton(t *testing.T) {
 			}
 			if got := s.read(result("requests-per-second")); got != want.throughput {
 				t.Errorf("throughput %q, want %q", got, want.throughput)
+			}
+		})
+	}
+}
+
+// nested returns a text of an object at a path of fields and, as "0", elements.
+func nested(t *testing.T, value any, path ...string) string {
+	t.Helper()
+	for _, step := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			index, err := strconv.Atoi(step)
+			if err != nil || index >= len(v) {
+				t.Fatalf("%s of %v", step, path)
+			}
+			value = v[index]
+		}
+	}
+	text, is := value.(string)
+	if !is {
+		t.Fatalf("no text at %v: %v", path, value)
+	}
+	return text
+}
+
+// TestRecipeOfArgoRollouts runs the script of the analysis' Job, for runs with each verdict.
+func TestRecipeOfArgoRollouts(t *testing.T) {
+	template := documents(t, recipes, "argo-rollouts/analysistemplate.yaml")[0]
+	script := nested(t, template.Object, "spec", "metrics", "0", "provider", "job", "spec", "template", "spec", "containers", "0", "args", "0")
+	for verdict, want := range verdicts {
+		if verdict == "" {
+			continue // which waits
+		}
+		t.Run(string(verdict), func(t *testing.T) {
+			namespace := newNamespace(t)
+			operate(t, namespace, verdict)
+			out, code := newShell(t, namespace).run(nil, "sh", "-c", script)
+			if (code == 0) != (verdict == v1alpha1.VerdictPassed) || !strings.Contains(out, want.finished) {
+				t.Errorf("exit code %d:\n%s", code, out)
+			}
+		})
+	}
+}
+
+// TestRecipeOfFlagger runs both webhooks as Flagger does, before and after a run has ended with each verdict.
+func TestRecipeOfFlagger(t *testing.T) {
+	canary := documents(t, recipes, "flagger/canary.yaml")[0]
+	script := func(webhook string) string {
+		return nested(t, canary.Object, "spec", "analysis", "webhooks", webhook, "metadata", "cmd")
+	}
+	confirm, rollback := script("0"), script("1")
+	deployment := &unstructured.Unstructured{Object: canary.Object["spec"].(map[string]any)["targetRef"].(map[string]any)}
+	for verdict := range verdicts {
+		t.Run(cmp.Or(string(verdict), "none"), func(t *testing.T) {
+			namespace := newNamespace(t)
+			s := newShell(t, namespace)
+			created := parse(t, `{"apiVersion": "`+deployment.GetAPIVersion()+`", "kind": "`+deployment.GetKind()+`", "metadata": {"name": "shop", "namespace": "`+namespace+`"},
+				"spec": {"selector": {"matchLabels": {"app": "shop"}}, "template": {"metadata": {"labels": {"app": "shop"}}, "spec": {"containers": [{"name": "shop", "image": "shop:1"}]}}}}`, `{}`)
+			if err := apiClient.Create(t.Context(), created); err != nil {
+				t.Fatal(err)
+			}
+			if out, code := s.run(nil, "bash", "-c", rollback); code == 0 {
+				t.Errorf("it rolls back before there is a run:\n%s", out)
+			}
+			if out, code := s.run(nil, "bash", "-c", confirm); code == 0 || !strings.Contains(out, "shop-canary-1 created") {
+				t.Errorf("it doesn't wait for the run:\n%s", out)
+			}
+			if verdict != "" {
+				run := &v1alpha1.BenchmarkRun{}
+				if err := apiClient.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "shop-canary-1"}, run); err != nil {
+					t.Fatal(err)
+				}
+				if err := end(t.Context(), run, verdict); err != nil {
+					t.Fatal(err)
+				}
+			}
+			confirmed, confirmCode := s.run(nil, "bash", "-c", confirm)
+			rolledBack, rollbackCode := s.run(nil, "bash", "-c", rollback)
+			if (confirmCode == 0) != (verdict == v1alpha1.VerdictPassed) || strings.Contains(confirmed, "created") {
+				t.Errorf("confirm: exit code %d:\n%s", confirmCode, confirmed)
+			}
+			if (rollbackCode == 0) != (verdict != v1alpha1.VerdictPassed && verdict != "") {
+				t.Errorf("rollback: exit code %d:\n%s", rollbackCode, rolledBack)
 			}
 		})
 	}
