@@ -132,6 +132,8 @@ const (
 const (
 	// ReasonAdmitted: the run holds its lane.
 	ReasonAdmitted = "Admitted"
+	// ReasonJobSuspended: the clients' Job is suspended, such as by Kueue. The run waits without its lane and without a target.
+	ReasonJobSuspended = "JobSuspended"
 	// ReasonReady: the target, or every client, is ready.
 	ReasonReady = "Ready"
 	// ReasonNotReady: the target, or some client, isn't ready yet.

@@ -50,6 +50,13 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Timeline []TimelineEntry `json:"timeline,omitempty"`
 
+	// manager is the installation of the operator that serves the run: the namespace and the name of the Lease by which its
+	// replicas elect a leader. Another one that is to serve the same namespace stays out.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=320
+	// +optional
+	Manager string `json:"manager,omitempty"`
+
 	// children identify the pod and the Job that the manager created. A pod speaks for the run only
 	// if it is this pod, or a pod of this Job.
 	// +optional

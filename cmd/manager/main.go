@@ -134,6 +134,7 @@ func parse() *options {
 	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)
 	o.reconciler.Version = version
 	o.reconciler.Namespace = o.namespace
+	o.reconciler.Identity = o.namespace + "/" + o.election.lease
 	return o
 }
 
@@ -240,6 +241,10 @@ func run(ctx context.Context, o *options) error {
 	if err := awaitAPIServer(ctx, config, o.healthAddr, contactInterval); err != nil {
 		return err
 	}
+	served, err := newScope(config, o)
+	if err != nil {
+		return err
+	}
 	config.QPS, config.Burst = 100, 200
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -260,9 +265,13 @@ func run(ctx context.Context, o *options) error {
 	if err := checkRights(ctx, apiClient); err != nil {
 		return err
 	}
+	own := types.NamespacedName{Namespace: o.namespace, Name: o.podName}
+	if err := awaitScope(ctx, served, o.healthAddr, reportStayingOut(ctx, mgr, own)); err != nil {
+		return err
+	}
 	apiReader := inNamespaces(apiClient, o.namespaces)
 	certificate := o.certificateSource(apiClient)
-	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), APIReader: apiClient, Source: certificate}
+	trust := &sessioncertificate.Trust{Client: mgr.GetClient(), APIReader: apiClient, Source: certificate, Scope: served}
 	clientset, err := kubernetes.NewForConfigAndClient(config, mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("create a client for logs: %w", err)
@@ -290,13 +299,14 @@ func run(ctx context.Context, o *options) error {
 		Logs:      benchmarkrun.ReadLogs(clientset),
 		Overdue:   overdue,
 		Memory:    sessions.Memory,
+		Scope:     served,
 	}
 	if buckets != nil {
 		reconciler.Buckets = buckets
 	}
 	benchmarks := &benchmark.Reconciler{
 		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Clock: clock.RealClock{},
-		Overdue: overdue, Memory: sessions.Memory,
+		Overdue: overdue, Memory: sessions.Memory, Scope: served,
 	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)
@@ -312,9 +322,8 @@ func run(ctx context.Context, o *options) error {
 		func() error { return certificate.SetupWithManager(mgr) },
 		func() error { return trust.SetupWithManager(mgr) },
 		func() error { return mgr.Add(serve) },
-		func() error {
-			return mgr.Add(lastEnd{apiClient, reconciler.Events, types.NamespacedName{Namespace: o.namespace, Name: o.podName}})
-		},
+		func() error { return mgr.Add(lastEnd{apiClient, reconciler.Events, own}) },
+		func() error { return mgr.Add(keepScope{served, cancel}) },
 		func() error { return addDoors(ctx, mgr, apiClient, o) },
 	} {
 		if err := add(); err != nil {

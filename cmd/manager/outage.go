@@ -55,11 +55,16 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddr string,
 		}
 		return answered, nil
 	}
-	if ready, _ := ask(ctx); ready {
-		return nil
+	return await(ctx, healthAddr, interval, func() error { return errors.New("waiting for the API server") }, ask)
+}
+
+// await asks until the answer is yes. Meanwhile the manager is healthy but, for a reason, not ready.
+func await(ctx context.Context, healthAddr string, interval time.Duration, reason func() error, ask wait.ConditionWithContextFunc) error {
+	if ready, err := ask(ctx); ready || err != nil {
+		return err
 	}
 	if healthAddr != disabled {
-		server, err := healthServer(ctx, healthAddr, func() error { return errors.New("waiting for the API server") })
+		server, err := healthServer(ctx, healthAddr, reason)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/scope"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
@@ -35,6 +36,9 @@ const conflictRetryDelay = 100 * time.Millisecond
 
 // Reconcile takes a Benchmark one step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	if serves, err := r.Scope.Serves(ctx, request.Namespace, false); !serves || err != nil {
+		return ctrl.Result{RequeueAfter: scope.Interval}, err
+	}
 	b, err := r.get(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) || err == nil && !b.DeletionTimestamp.IsZero() {
 		r.forget(request.NamespacedName)

@@ -20,6 +20,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/fair"
 	"github.com/assay-dev/assay/controllers/metrics"
+	"github.com/assay-dev/assay/controllers/scope"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
@@ -39,6 +40,8 @@ type Reconciler struct {
 	Memory *memory.Account
 	// Overdue ends the process, because a reconciliation has taken too long.
 	Overdue func()
+	// Scope is what the manager serves. It may be nil.
+	Scope *scope.Scope
 
 	mu sync.Mutex
 	// rounds holds the rounds under way as far as this manager has read them, by their Benchmarks.

@@ -74,7 +74,9 @@ func trimChild(obj any) (any, error) {
 	case *corev1.Pod:
 		return trimPod(obj), nil
 	case *batchv1.Job:
-		return &batchv1.Job{ObjectMeta: trimMeta(&obj.ObjectMeta), Status: batchv1.JobStatus{Conditions: obj.Status.Conditions}}, nil
+		return &batchv1.Job{
+			ObjectMeta: trimMeta(&obj.ObjectMeta), Spec: batchv1.JobSpec{Suspend: obj.Spec.Suspend}, Status: batchv1.JobStatus{Conditions: obj.Status.Conditions},
+		}, nil
 	case *metav1.PartialObjectMetadata:
 		return &metav1.PartialObjectMetadata{TypeMeta: obj.TypeMeta, ObjectMeta: trimMeta(&obj.ObjectMeta)}, nil
 	}
@@ -164,7 +166,7 @@ func trimRun(obj any) (any, error) {
 	spec, status := &br.Spec, &br.Status
 	br.OwnerReferences = slices.DeleteFunc(br.OwnerReferences, func(owner metav1.OwnerReference) bool { return !ptr.Deref(owner.Controller, false) })
 	if !state.IsFinished(br) {
-		br.Labels = only(br.Labels, benchmark.LabelBenchmark, benchmark.LabelRound)
+		br.Labels = only(br.Labels, benchmark.LabelBenchmark, benchmark.LabelRound, manifest.LabelQueue)
 		br.Annotations = only(br.Annotations, benchmark.AnnotationCell)
 		if encoded, err := json.Marshal(spec); err != nil || state.IsAdmitted(br) || len(encoded) <= maxSpec {
 			return trim(obj)

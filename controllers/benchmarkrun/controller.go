@@ -19,6 +19,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/metrics"
+	"github.com/assay-dev/assay/controllers/scope"
 	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/run"
 	"github.com/assay-dev/assay/internal/run/observed"
@@ -42,6 +43,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	br, err := r.get(ctx, request.NamespacedName)
 	if br == nil || err != nil {
 		return ctrl.Result{}, err
+	}
+	if serves, err := r.Scope.Serves(ctx, br.Namespace, !state.IsFinished(br)); !serves || err != nil {
+		return ctrl.Result{RequeueAfter: scope.Interval}, err
 	}
 	defer func() { _ = r.holdArtifact(br, 0) }() // less is always accepted
 	if !br.DeletionTimestamp.IsZero() {

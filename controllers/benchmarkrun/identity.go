@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
+	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/manager"
@@ -66,6 +67,7 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 	if runName.Name == "" {
 		return manager.Identity{}, fmt.Errorf("%w: pod %s does not belong to a run", manager.ErrForbidden, name)
 	}
+	var waits error // of a client that a queue has let start before the run has its lane
 	// The cache may not have the status that records the pod yet.
 	for _, reader := range []client.Reader{i.Client, i.APIReader} {
 		var br v1alpha1.BenchmarkRun
@@ -82,6 +84,12 @@ func (i *Identifier) Identify(ctx context.Context, token string) (manager.Identi
 		case ownership.Client:
 			return identity(&br, &pod, sessionpb.Role_ROLE_CLIENT, index), i.checkUnique(ctx, &br, &pod, index)
 		}
+		if role, _ := ownership.RoleOf(&br, &pod); role == ownership.Client && lane.Waits(&br) {
+			waits = fmt.Errorf("%w: run %s waits for its lane", manager.ErrNotYet, runName)
+		}
+	}
+	if waits != nil {
+		return manager.Identity{}, waits
 	}
 	return manager.Identity{}, fmt.Errorf("%w: pod %s does not belong to an active run", manager.ErrForbidden, name)
 }

@@ -76,8 +76,8 @@ func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.Benchmark
 		_ = r.holdInputs(br) // the manager before this one had room for it
 	} else {
 		o.NoteDeletions()
-		if state.IsSuspended(br) {
-			return nil
+		if state.IsSuspended(br) || state.IsParked(br) || o.JobSuspended() {
+			return nil // Decide has what it needs
 		}
 		if err := r.observePosition(ctx, br, o); err != nil || !o.Position.Free {
 			return err

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/assay-dev/assay/controllers/metrics"
+	"github.com/assay-dev/assay/controllers/scope"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/memory"
 	"github.com/assay-dev/assay/internal/result"
@@ -84,6 +85,8 @@ type Reconciler struct {
 	Memory *memory.Account
 	// Overdue is called when a reconciliation has taken a minute. It must end the process.
 	Overdue func()
+	// Scope is what the manager serves. It may be nil.
+	Scope *scope.Scope
 
 	// lanes holds the admissions to each lane. freed carries the namespace and the lane of runs for which a lane was
 	// reserved and which were not admitted.

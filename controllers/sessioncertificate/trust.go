@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/assay-dev/assay/controllers/retry"
+	"github.com/assay-dev/assay/controllers/scope"
 	"github.com/assay-dev/assay/internal/manifest"
 )
 
@@ -33,6 +34,8 @@ type Trust struct {
 	Client    client.Client
 	APIReader client.Reader
 	Source    Source
+	// Scope is what the manager serves. It may be nil.
+	Scope *scope.Scope
 }
 
 // SetupWithManager registers Trust with mgr.
@@ -60,6 +63,9 @@ func (t *Trust) all(ctx context.Context, _ event.GenericEvent, queue workqueue.T
 // Reconcile adds to the CA bundle in a run's ConfigMap what it lacks. It reads the content only if the
 // metadata doesn't show that there is nothing to add.
 func (t *Trust) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if serves, err := t.Scope.Serves(ctx, request.Namespace, false); !serves || err != nil {
+		return reconcile.Result{RequeueAfter: scope.Interval}, err
+	}
 	cached := &metav1.PartialObjectMetadata{}
 	cached.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err := t.Client.Get(ctx, request.NamespacedName, cached); err != nil {

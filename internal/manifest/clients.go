@@ -49,8 +49,12 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	useTool(run, settings, &template.Spec, &client)
 	template.Spec.Containers = []corev1.Container{client}
 	noteWritten(&template.ObjectMeta, &template.Spec)
+	job := objectMeta(run, ClientsName(run))
+	if queue := run.Labels[LabelQueue]; queue != "" {
+		job.Labels[LabelQueue] = queue
+	}
 	return &batchv1.Job{
-		ObjectMeta: objectMeta(run, ClientsName(run)),
+		ObjectMeta: job,
 		Spec: batchv1.JobSpec{
 			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
 			Completions:          ptr.To(replicas),

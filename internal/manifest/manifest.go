@@ -26,6 +26,9 @@ const (
 	// LabelLane is set on pods. It names the lane of the pod's run.
 	LabelLane = "assay.dev/lane"
 
+	// LabelQueue of a run is passed to its Job: the queue of Kueue, which suspends the Job until there is room for its pods.
+	LabelQueue = "kueue.x-k8s.io/queue-name"
+
 	RoleTarget = "target"
 	RoleClient = "client"
 
@@ -51,8 +54,9 @@ type Settings struct {
 	ImagePullPolicy corev1.PullPolicy
 	// SessionAddress is the host and port at which pods reach the manager.
 	SessionAddress string
-	// Namespace is the manager's namespace.
+	// Namespace is the manager's namespace, and Identity names the installation among those of the cluster.
 	Namespace string
+	Identity  string
 	// NetworkPolicies reports whether the pods of runs are isolated by NetworkPolicies.
 	NetworkPolicies bool
 	// DNS are the peers of the cluster's DNS, and Egress what else the pods of runs reach, as

@@ -44,6 +44,8 @@ func Decide(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) step.Pla
 		p.Fail(failure.OutOfBounds(run, &o.Settings))
 	case state.IsSuspended(run):
 		suspend(p)
+	case o.JobSuspended() && !state.UnderLoad(state.Of(run)):
+		park(p)
 	case !state.IsAdmitted(run) && !o.Position.Free:
 		queue(p)
 	case o.IsObstructed() && (!state.IsAdmitted(run) || !o.Collected(loadplan.Replicas(&run.Spec))):
@@ -101,6 +103,20 @@ func suspend(p *step.Planner) {
 	p.SetState(v1alpha1.ReasonSuspended, "The run does not start while spec.suspend is true.", nil)
 }
 
+// park lets a run wait, without its lane and without a target, until its clients' Job is resumed.
+func park(p *step.Planner) {
+	p.Forget = true
+	if p.Observed.Target != nil {
+		p.AddDeletion(p.Observed.Target)
+	}
+	message := failure.SuspendedJob(p.Run, p.Observed) + ". The run waits, and holds no lane and no target, until it is resumed."
+	p.Status.AdmissionTime, p.Status.Target = nil, nil
+	for _, kind := range []string{v1alpha1.ConditionAdmitted, v1alpha1.ConditionTargetReady, v1alpha1.ConditionClientsReady} {
+		p.SetCondition(kind, metav1.ConditionFalse, v1alpha1.ReasonJobSuspended, message)
+	}
+	p.SetState(v1alpha1.ReasonQueued, message, nil)
+}
+
 func queue(p *step.Planner) {
 	position := p.Observed.Position
 	message := fmt.Sprintf("Waiting for lane %s: %d runs are ahead.", p.Run.Spec.Lane, position.Ahead)
@@ -114,7 +130,12 @@ func queue(p *step.Planner) {
 	case position.Held:
 		message += " A run of another namespace or its pods hold the lane."
 	}
-	ending.DeleteLoad(p) // of an admission that could not be written
+	switch {
+	case state.IsParked(p.Run): // it gets its place now
+		p.RequeueIn(time.Second)
+	case !observed.IsQueued(p.Run):
+		ending.DeleteLoad(p) // of an admission that could not be written
+	}
 	p.RequeueAt(position.HeldUntil)
 	p.SetCondition(v1alpha1.ConditionAdmitted, metav1.ConditionFalse, reason, message)
 	p.SetState(v1alpha1.ReasonQueued, message, nil)

@@ -203,9 +203,11 @@ func TestDecideFailsARun(t *testing.T) {
 		"clients without a session": {func(s *scene) {
 			s.o.Sessions.Clients = nil
 			s.o.Job.CreationTimestamp.Time = now.Add(-failure.ClientsReadyTimeout - time.Second)
+			s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 		}, v1alpha1.ReasonClientsNotReady, "Client 0"},
 		"clients not ready": {func(s *scene) {
 			s.o.Job.CreationTimestamp.Time = now.Add(-2 * failure.ClientsReadyTimeout)
+			s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 			s.o.Sessions.Agent.ProbeResult = &session.ProbeResult{}
 			s.run.Status.Conditions = append(s.run.Status.Conditions, metav1.Condition{
 				Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-failure.ClientsReadyTimeout - time.Second)),

@@ -19,6 +19,7 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 		c.ProbeFailure = "connection refused"
 		s.o.Sessions.Clients[0] = c
 		s.o.Job.CreationTimestamp.Time = now.Add(-6 * time.Second)
+		s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 		return s
 	}
 	within := func(s *scene, seconds int32) *scene {
@@ -42,6 +43,7 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 		"it was never asked": {within(func() *scene {
 			s := externalScene()
 			s.o.Job.CreationTimestamp.Time = now.Add(-6 * time.Second)
+			s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 			return s
 		}(), 5), v1alpha1.ReasonTargetNotReady, []string{"it never probed the target"}},
 		"it answers, client 1 isn't up": {externalScene().answered(), v1alpha1.ReasonStarting, []string{"The readiness probe succeeded", "0 of 2 clients"}},
@@ -87,6 +89,7 @@ func TestASlowTargetDoesNotMakeClientsLate(t *testing.T) {
 			s := make()
 			s.run.Spec.Target.Readiness.TimeoutSeconds = new(int32(3000))
 			s.o.Job.CreationTimestamp.Time = now.Add(-2 * failure.ClientsReadyTimeout)
+			s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 			p := s.decide()
 			if got := stateIn(p); got.Reason != v1alpha1.ReasonStarting {
 				t.Errorf("while the target starts: %s: %s", got.Reason, got.Message)

@@ -76,6 +76,7 @@ func TestUnschedulableClients(t *testing.T) {
 
 			s.o.Target.CreationTimestamp.Time = now.Add(-failure.ClientsReadyTimeout - time.Second)
 			s.o.Job.CreationTimestamp.Time = now.Add(-failure.ClientsReadyTimeout - time.Second)
+			s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 			s.ready().became(time.Second)
 			c := s.o.Sessions.Clients[0]
 			s.o.Sessions.Clients = map[int]session.ClientState{0: c}

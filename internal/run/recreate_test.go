@@ -94,6 +94,7 @@ func TestDecideNamesAManagerOutOfReach(t *testing.T) {
 	delete(s.o.Sessions.Clients, 1)
 	s.o.Clients[1].Status.ContainerStatuses = running("client", now.Add(-time.Minute))
 	s.o.Job.CreationTimestamp = metav1.NewTime(now.Add(-301 * time.Second))
+	s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonClientsNotReady || !strings.Contains(got.Message, "Client 1 did not connect to the manager at assay-session.assay-system.svc:9443 within 300s") {
 		t.Errorf("a client: %s: %s", got.Reason, got.Message)
 	}

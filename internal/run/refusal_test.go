@@ -82,10 +82,14 @@ func TestDecideNamesWhatRejectsAnObject(t *testing.T) {
 		reason  string
 		advice  string
 	}{
-		"webhook": {webhookDenied, v1alpha1.ReasonPolicyDenied, "exempt namespace ns"},
-		"policy":  {policyDenied, v1alpha1.ReasonPolicyDenied, "exempt namespace ns"},
-		"quota":   {overQuota, v1alpha1.ReasonQuotaExceeded, "Increase the quota of namespace ns"},
-		"other":   {`pods "x" is forbidden: violates PodSecurity "restricted:latest"`, v1alpha1.ReasonInvalidSpec, "policies and quotas of namespace ns"},
+		"webhook":                  {webhookDenied, v1alpha1.ReasonPolicyDenied, "Admission webhook pods.example.org is in the way"},
+		"policy":                   {policyDenied, v1alpha1.ReasonPolicyDenied, "The admission policy hours is in the way"},
+		"quota":                    {overQuota, v1alpha1.ReasonQuotaExceeded, "ResourceQuota few of namespace ns is in the way (kubectl describe quota few -n ns)"},
+		"a quota without defaults": {`pods "x" is forbidden: failed quota: few: must specify limits.cpu for: proxy`, v1alpha1.ReasonInvalidSpec, "ResourceQuota few of namespace ns is in the way: it wants resources"},
+		"a LimitRange":             {`pods "x" is forbidden: minimum cpu usage per Container is 200m, but request is 50m`, v1alpha1.ReasonPolicyDenied, "A LimitRange of namespace ns is in the way (kubectl describe limitrange -n ns)"},
+		"Pod Security":             {`pods "x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true`, v1alpha1.ReasonInvalidSpec, "The Pod Security level restricted:latest is in the way: whoever administers namespace ns"},
+		"OpenShift":                {`pods "x" is forbidden: unable to validate against any security context constraint: [provider restricted-v2: .containers[0].runAsUser: Invalid value: 65532]`, v1alpha1.ReasonPolicyDenied, "a cluster administrator can let service account default of namespace ns"},
+		"other":                    {`pods "x" is forbidden: no`, v1alpha1.ReasonInvalidSpec, "policies and quotas of namespace ns"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

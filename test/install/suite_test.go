@@ -19,6 +19,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/controllers/scope"
 )
 
 var (
@@ -222,6 +224,7 @@ func installBy(t *testing.T, user client.Client, name, namespace string, values 
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
 		<-r.done
+		_ = api.Delete(context.Background(), &coordinationv1.Lease{ObjectMeta: metaOf(scope.AllNamespace, scope.AllLease)}) // the next one need not wait
 		if t.Failed() {
 			t.Logf("the manager of %s/%s:\n%s", namespace, name, r.output())
 		}

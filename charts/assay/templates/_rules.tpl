@@ -99,6 +99,22 @@
   - list
   - watch
 - apiGroups:
+  - coordination.k8s.io
+  resources:
+  - leases
+  verbs:
+  - create
+- apiGroups:
+  - coordination.k8s.io
+  resourceNames:
+  - assay-all-namespaces
+  - assay-namespace
+  resources:
+  - leases
+  verbs:
+  - get
+  - update
+- apiGroups:
   - events.k8s.io
   resources:
   - events

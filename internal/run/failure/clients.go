@@ -59,6 +59,22 @@ func clientEvicted(s *seen) string {
 	})
 }
 
+// jobSuspended finds a Job that was suspended under load. Before that, the run waits until it is resumed.
+func jobSuspended(s *seen) string {
+	if !s.o.JobSuspended() || !state.UnderLoad(state.Of(s.run)) {
+		return ""
+	}
+	return SuspendedJob(s.run, s.o) + ", which deletes its pods, during the run. Give the queue room or the run a higher priority, and create a new run."
+}
+
+// SuspendedJob says that the clients' Job is suspended, and by what, as the begin of a message.
+func SuspendedJob(run *v1alpha1.BenchmarkRun, o *observed.Run) string {
+	if queue := run.Labels[manifest.LabelQueue]; queue != "" {
+		return fmt.Sprintf("Job %s is suspended by Kueue, queue %s", o.Job.Name, queue)
+	}
+	return fmt.Sprintf("Job %s is suspended by something in the cluster (see kubectl describe job %s -n %s)", o.Job.Name, o.Job.Name, run.Namespace)
+}
+
 func jobDeleted(s *seen) string {
 	job := s.o.Job
 	if job == nil && len(s.o.Sessions.Clients) > 0 || job != nil && !job.DeletionTimestamp.IsZero() {
@@ -180,7 +196,7 @@ func clientBlocked(s *seen) string {
 func clientRefused(reason string) func(*seen) string {
 	return func(s *seen) string {
 		i, missing := s.o.MissingClient(s.run)
-		if !missing || !s.now.After(s.o.Job.CreationTimestamp.Add(RefusalTimeout)) {
+		if !missing || !s.now.After(s.o.ClientsSince(s.run).Add(RefusalTimeout)) {
 			return ""
 		}
 		e := s.o.PodEvents[s.o.Job.Name]
@@ -239,7 +255,7 @@ func clientNotReady(s *seen) string {
 
 // ClientReadyBy returns the time by which a client has to be ready.
 func ClientReadyBy(run *v1alpha1.BenchmarkRun, o *observed.Run, connected bool) time.Time {
-	from := o.Job.CreationTimestamp.Time
+	from := o.ClientsSince(run)
 	if connected {
 		ready := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionTargetReady)
 		switch {

@@ -3,6 +3,7 @@ package failure
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -70,19 +71,45 @@ func reasonOfRejection(message string) string {
 	case strings.Contains(message, "exceeded quota: "):
 		return v1alpha1.ReasonQuotaExceeded
 	case strings.Contains(message, "admission webhook ") && strings.Contains(message, "denied the request"),
-		strings.Contains(message, "AdmissionPolicy ") && strings.Contains(message, "denied request"):
+		strings.Contains(message, "AdmissionPolicy ") && strings.Contains(message, "denied request"),
+		limitRange.MatchString(message), strings.Contains(message, "against any security context constraint"):
 		return v1alpha1.ReasonPolicyDenied
 	}
 	return ""
 }
 
+// limitRange matches the rejections of a LimitRange, which don't name it.
+var limitRange = regexp.MustCompile(`(usage|limit to request ratio) per (Container|Pod)`)
+
+// obstacles are the objects that are in the way of a rejected one, by the words of the API server's admission plugins. Each has the
+// object, whose name is the first group of the expression if that has one, and who can change it, with NAMESPACE and NAME in the
+// place of theirs.
+var obstacles = []struct {
+	words  *regexp.Regexp
+	advice string
+}{
+	{regexp.MustCompile(`exceeded quota: ([^,\s]+)`),
+		"ResourceQuota NAME of namespace NAMESPACE is in the way (kubectl describe quota NAME -n NAMESPACE): whoever administers the namespace can increase it. Or decrease what the run requests."},
+	{regexp.MustCompile(`failed quota: ([^:]+): must specify`),
+		"ResourceQuota NAME of namespace NAMESPACE is in the way: it wants resources that the pod doesn't set. Whoever administers the namespace can give it a LimitRange with defaults for them."},
+	{limitRange,
+		"A LimitRange of namespace NAMESPACE is in the way (kubectl describe limitrange -n NAMESPACE): whoever administers the namespace can change it. Or set resources within it; those of the agent are the chart's."},
+	{regexp.MustCompile(`violates PodSecurity "([^"]+)"`),
+		"The Pod Security level NAME is in the way: whoever administers namespace NAMESPACE can change its label pod-security.kubernetes.io/enforce. Or set spec.target.podSecurity to Restricted."},
+	{regexp.MustCompile(`unable to validate against any (security context constraint)`),
+		"The SecurityContextConstraints of OpenShift are in the way: a cluster administrator can let service account default of namespace NAMESPACE use one that allows the pod, such as nonroot-v2."},
+	{regexp.MustCompile(`admission webhook "([^"]+)" denied`),
+		"Admission webhook NAME is in the way: change the spec to what it allows, such as by labels, or ask whoever administers it (a cluster administrator) to exempt namespace NAMESPACE."},
+	{regexp.MustCompile(`AdmissionPolicy '([^']+)' with binding`),
+		"The admission policy NAME is in the way: change the spec to what it allows, such as by labels, or ask a cluster administrator to exempt namespace NAMESPACE."},
+}
+
 // adviceOn returns what to do about a rejection.
 func adviceOn(message, namespace string) string {
-	switch reasonOfRejection(message) {
-	case v1alpha1.ReasonQuotaExceeded:
-		return fmt.Sprintf("Increase the quota of namespace %s, or decrease what the run requests.", namespace)
-	case v1alpha1.ReasonPolicyDenied:
-		return fmt.Sprintf("Change the spec to what the policy allows, or exempt namespace %s from the policy.", namespace)
+	for _, o := range obstacles {
+		if found := o.words.FindStringSubmatch(message); found != nil {
+			return strings.NewReplacer("NAMESPACE", namespace, "NAME", printable.Clipped(found[1], 253)).Replace(o.advice)
+		}
 	}
 	return fmt.Sprintf("Fix the spec, or the policies and quotas of namespace %s.", namespace)
 }

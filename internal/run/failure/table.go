@@ -25,6 +25,8 @@ var table = []struct {
 	{v1alpha1.ReasonTargetEvicted, targetEvicted},
 	{v1alpha1.ReasonClientEvicted, clientEvicted},
 
+	{v1alpha1.ReasonClientEvicted, jobSuspended},
+
 	{v1alpha1.ReasonTargetLost, targetDeleted},
 	{v1alpha1.ReasonInvalidSpec, sharingUnsupported},
 	{v1alpha1.ReasonTargetUnsupported, targetUnsupported},

@@ -123,7 +123,7 @@ func order(lane *Lane) []*v1alpha1.BenchmarkRun {
 
 // Waits reports whether a run waits for its lane.
 func Waits(run *v1alpha1.BenchmarkRun) bool {
-	return !state.IsAdmitted(run) && !state.IsFinished(run) && !state.IsSuspended(run) && run.DeletionTimestamp.IsZero()
+	return !state.IsAdmitted(run) && !state.IsParked(run) && !state.IsFinished(run) && !state.IsSuspended(run) && run.DeletionTimestamp.IsZero()
 }
 
 // Holds reports whether a run itself holds its lane. One that is being deleted doesn't, however

@@ -3,6 +3,8 @@ package observed
 import (
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -126,7 +128,23 @@ func (o *Run) TargetNode() string {
 
 // ClientsPlaceable reports whether clients can be created. They are placed relative to the target's node.
 func ClientsPlaceable(run *v1alpha1.BenchmarkRun, o *Run) bool {
-	return state.IsExternal(run) || o.TargetNode() != ""
+	return state.IsExternal(run) || IsQueued(run) || o.TargetNode() != ""
+}
+
+// IsQueued reports whether a queue of Kueue decides when the clients may start. They are created before the target, which so waits
+// with them.
+func IsQueued(run *v1alpha1.BenchmarkRun) bool { return run.Labels[manifest.LabelQueue] != "" }
+
+// JobSuspended reports whether the clients' Job is suspended.
+func (o *Run) JobSuspended() bool { return o.Job != nil && ptr.Deref(o.Job.Spec.Suspend, false) }
+
+// ClientsSince returns the time since which clients may become ready: their Job exists, and the run has its lane.
+func (o *Run) ClientsSince(run *v1alpha1.BenchmarkRun) time.Time {
+	since := o.Job.CreationTimestamp.Time
+	if at := run.Status.AdmissionTime; at != nil && at.After(since) {
+		return at.Time
+	}
+	return since
 }
 
 // Wall converts a time of the sessions' clock, which is monotonic, to the wall clock. They differ if
@@ -144,13 +162,8 @@ const minClockStep = time.Second
 
 // TargetReadyBy returns the time until which the target must have answered its readiness probe.
 func TargetReadyBy(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
-	return o.Deadline(targetCreated(o), state.ReadinessTimeout(run))
-}
-
-// targetCreated returns the time at which the target was created, or the clients of an external one.
-func targetCreated(o *Run) time.Time {
-	if o.Target == nil {
-		return o.Job.CreationTimestamp.Time
+	if o.Target == nil { // it is external, or the clients of a queue come first
+		return o.Deadline(o.ClientsSince(run), state.ReadinessTimeout(run))
 	}
-	return o.Target.CreationTimestamp.Time
+	return o.Deadline(o.Target.CreationTimestamp.Time, state.ReadinessTimeout(run))
 }

@@ -3,6 +3,7 @@ package start
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,12 @@ func Prepare(p *step.Planner) bool {
 			Object: manifest.NetworkPolicy(p.Run, &o.Settings), Unreadable: true, Reason: v1alpha1.ReasonInvalidSpec,
 		})
 	}
-	if err := createPods(p, !started, o.Job == nil && observed.ClientsPlaceable(p.Run, o)); err != nil {
+	if observed.IsQueued(p.Run) && slices.Contains([]v1alpha1.ClientPlacement{v1alpha1.PlacementApart, v1alpha1.PlacementTogether}, p.Run.Spec.Clients.Placement) {
+		p.Fail(failure.SpecUnusable(fmt.Errorf("spec.clients.placement must be Prefer with label %s: the clients of a queue are created before the target", manifest.LabelQueue)))
+		return false
+	}
+	waits := observed.IsQueued(p.Run) && o.Job == nil // for its clients
+	if err := createPods(p, !started && !waits, o.Job == nil && observed.ClientsPlaceable(p.Run, o)); err != nil {
 		p.Fail(failure.SpecUnusable(err))
 		return false
 	}

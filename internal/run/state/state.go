@@ -30,6 +30,12 @@ func IsFinished(run *v1alpha1.BenchmarkRun) bool {
 // IsSuspended reports whether spec.suspend is set.
 func IsSuspended(run *v1alpha1.BenchmarkRun) bool { return ptr.Deref(run.Spec.Suspend, false) }
 
+// IsParked reports whether the run waits, without its lane, because its clients' Job is suspended.
+func IsParked(run *v1alpha1.BenchmarkRun) bool {
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionAdmitted)
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonJobSuspended
+}
+
 // IsOver reports whether nothing of the run goes on: it is finished, suspended or being deleted. Its children are then
 // deleted, or retained for their logs.
 func IsOver(run *v1alpha1.BenchmarkRun) bool {

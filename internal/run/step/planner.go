@@ -49,6 +49,9 @@ func NewPlanner(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) *Pla
 	p := &Planner{Run: run, Observed: o, Now: now}
 	p.Status = run.Status
 	p.Status.ObservedGeneration = ptr.To(run.Generation)
+	if !state.IsFinished(run) {
+		p.Status.Manager = o.Settings.Identity
+	}
 	if o.Target != nil && !state.IsFinished(run) {
 		p.Record(o.Target)
 	}

@@ -170,6 +170,8 @@ func (s *Server) authenticate(ctx context.Context) (Identity, error) {
 		return identity, nil
 	case errors.Is(err, ErrUnauthenticated):
 		return Identity{}, status.Error(codes.Unauthenticated, err.Error())
+	case errors.Is(err, ErrNotYet):
+		return Identity{}, status.Error(codes.Unavailable, err.Error())
 	case errors.Is(err, ErrForbidden):
 		return Identity{}, status.Error(codes.PermissionDenied, err.Error())
 	case errors.Is(err, errTooManyTokens):

@@ -41,6 +41,8 @@ var (
 	ErrUnauthenticated = errors.New("unauthenticated")
 	// ErrForbidden: the pod belongs to no run.
 	ErrForbidden = errors.New("forbidden")
+	// ErrNotYet is the error for a pod of a run that doesn't hold its lane yet. It tries again for as long as that takes.
+	ErrNotYet = errors.New("not yet")
 )
 
 // Identity identifies the pod of a session.
