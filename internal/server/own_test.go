@@ -106,6 +106,10 @@ func TestOwnConfigurationIsRecorded(t *testing.T) {
 			v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: mine}}, map[string]string{"a.conf": "MaxConnectionsPerChild 9\n"},
 			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended, Files: []string{"a.conf"}}, "HTTPD Event", adapter.Limit{Setting: "keepAlive.maxRequests", Value: 100},
 		},
+		"extended with what follows from a limit": {
+			v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: mine, MaxRequestWorkers: ptr.To(int32(100))}}, map[string]string{"a.conf": "AsyncRequestWorkerFactor 4\n"},
+			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended, Files: []string{"a.conf"}, Fields: []string{"maxRequestWorkers"}}, "HTTPD Event", adapter.Limit{Setting: "keepAlive.maxRequests", Value: 100},
+		},
 		"extended with a limit": {
 			v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: mine}}, map[string]string{"a.conf": "location /a { keepalive_requests 9; }\n"},
 			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended, Files: []string{"a.conf"}, Fields: []string{"keepAlive.maxRequests"}}, "Nginx", adapter.Limit{},

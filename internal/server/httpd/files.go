@@ -11,7 +11,8 @@ var rules = &adapter.FileRules{
 	Kind: "httpd", Main: mainFile, Kept: []string{"home", "executable", "port"}, Settings: settings,
 	Fields: map[string][]string{
 		"startservers": {"startServers"}, "serverlimit": {"serverLimit"}, "threadlimit": {"threadsPerChild"}, "threadsperchild": {"threadsPerChild"},
-		"maxrequestworkers": {"maxRequestWorkers"}, "maxclients": {"maxRequestWorkers"}, "listenbacklog": {"listenBacklog"},
+		"maxrequestworkers": {"maxRequestWorkers"}, "maxclients": {"maxRequestWorkers"},
+		"asyncrequestworkerfactor": {"maxRequestWorkers"}, "listenbacklog": {"listenBacklog"},
 		"keepalive": {"keepAlive"}, "maxkeepaliverequests": {"keepAlive.maxRequests"}, "keepalivetimeout": {"keepAlive.timeoutMilliseconds"},
 		"enablesendfile": {"sendfile"}, "protocols": {"http2"},
 		"sslprotocol": {"tls.protocols"}, "sslciphersuite": {"tls.ciphers"}, "sslverifyclient": {"tls.clientAuthentication"},
@@ -41,7 +42,8 @@ func settings(in *adapter.Input, file string) ([]adapter.Setting, error) {
 		case isSection:
 			part++
 		default:
-			all = append(all, adapter.Setting{Name: name, Part: part > 0})
+			// The factor leaves maxRequestWorkers as it is, but not the number of connections that follows from it.
+			all = append(all, adapter.Setting{Name: name, Part: part > 0 || name == "asyncrequestworkerfactor"})
 		}
 	}
 	return all, nil
