@@ -24,6 +24,8 @@ TOMCAT_11_VERSION ?= 11.0.21
 TOMCAT_11_JDK25_IMAGE ?= localhost/assay-test/tomcat:11-jdk25
 HTTPD_IMAGE ?= localhost/assay-test/httpd:2.4
 NGINX_IMAGE ?= localhost/assay-test/nginx:1
+CADDY_IMAGE ?= localhost/assay-test/caddy:2
+HAPROXY_IMAGE ?= localhost/assay-test/haproxy:2
 JETTY_IMAGE ?= localhost/assay-test/jetty:12.1
 JETTY_VERSION ?= 12.1.12
 JETTY_JDK25_IMAGE ?= localhost/assay-test/jetty:12.1-jdk25
@@ -56,7 +58,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := $(CURDIR)/bin
 IMAGES := $(ASSAY_CACHE)/images
-SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 tomcat-11-jdk25 httpd-2.4 nginx-1 jetty-12.1 jetty-12.1-jdk25 jetty-12.0-jdk25 jdkhttp nanohttpd blocking ab-2.4 siege-4)
+SERVER_ARCHIVES := $(patsubst %,$(IMAGES)/%.tar,tomcat-9.0 tomcat-10.1 tomcat-11 tomcat-11-jdk25 httpd-2.4 nginx-1 caddy-2 haproxy-2 jetty-12.1 jetty-12.1-jdk25 jetty-12.0-jdk25 jdkhttp nanohttpd blocking ab-2.4 siege-4)
 # What the images are built from, and under which licenses: docs/install.md.
 REPOSITORY := https://github.com/assay-dev/assay
 K6_VERSION := $(shell awk '$$1 == "go.k6.io/k6/v2" {print $$2}' k6/go.mod)
@@ -218,8 +220,10 @@ server-images: tomcat-image ## Build the images of all real servers that the sce
 	@hack/image/jetty/build.sh $(JETTY_VERSION) $(JETTY_IMAGE) $(IMAGES)/jetty-12.1.tar
 	@hack/image/jetty/build.sh $(JETTY_VERSION) $(JETTY_JDK25_IMAGE) $(IMAGES)/jetty-12.1-jdk25.tar $(JDK25)
 	@hack/image/jetty/build.sh $(JETTY_12_0_VERSION) $(JETTY_12_0_JDK25_IMAGE) $(IMAGES)/jetty-12.0-jdk25.tar $(JDK25)
-	@hack/image/loadtool/build.sh apache2-utils $(AB_IMAGE) $(IMAGES)/ab-2.4.tar
-	@hack/image/loadtool/build.sh siege $(SIEGE_IMAGE) $(IMAGES)/siege-4.tar
+	@hack/image/debian/build.sh apache2-utils $(AB_IMAGE) $(IMAGES)/ab-2.4.tar
+	@hack/image/debian/build.sh siege $(SIEGE_IMAGE) $(IMAGES)/siege-4.tar
+	@hack/image/debian/build.sh caddy $(CADDY_IMAGE) $(IMAGES)/caddy-2.tar
+	@hack/image/debian/build.sh haproxy $(HAPROXY_IMAGE) $(IMAGES)/haproxy-2.tar
 	@hack/image/java/build.sh test/servers/jdkhttp FileServer $(JDKHTTP_IMAGE) $(IMAGES)/jdkhttp.tar
 	@hack/image/java/build.sh test/servers/blocking FileServer $(BLOCKING_IMAGE) $(IMAGES)/blocking.tar
 	@hack/image/java/build.sh test/servers/nanohttpd FileServer $(NANOHTTPD_IMAGE) $(IMAGES)/nanohttpd.tar \

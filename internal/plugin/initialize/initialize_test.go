@@ -77,7 +77,7 @@ func TestImagesAreScalars(t *testing.T) {
 func TestFlags(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"": "", "open": "", "benchmarks/images --name a --image b": "",
-		"nowhere": `unknown sample "nowhere": use one of generic, open,`, "../samples": "unknown sample", "kustomization --name x": "unknown sample",
+		"nowhere": `unknown sample "nowhere": use one of caddy, envoy, generic, haproxy,`, "../samples": "unknown sample", "kustomization --name x": "unknown sample",
 		"--name A": `--name "A": `, "generic open": "at most 1 arg", "--name": "needs an argument",
 	} {
 		cmd := NewCommand(genericiooptions.NewTestIOStreamsDiscard())

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds an image with a load generator of a Debian package, for spec.clients.tool.
+# Builds an image with a program of a Debian package: a load generator for spec.clients.tool, or a server.
 #
-#   hack/image/loadtool/build.sh PACKAGE TAG ARCHIVE
+#   hack/image/debian/build.sh PACKAGE TAG ARCHIVE
 set -euo pipefail
 
 package=$1 tag=$2 archive=$3
