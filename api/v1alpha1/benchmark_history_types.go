@@ -16,6 +16,12 @@ type LevelChange struct {
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`
 
+	// request is the name of the request whose metric it is. It is not set for a metric of all requests.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Request string `json:"request,omitempty"`
+
 	// round is the number of the first round of the new level.
 	// +kubebuilder:validation:Minimum=1
 	// +required

@@ -232,6 +232,12 @@ type EffectStatus struct {
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`
 
+	// request is the name of the request whose metric it is. It is not set for a metric of all requests.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Request string `json:"request,omitempty"`
+
 	// role says whether the metric decides.
 	// +required
 	Role MetricRole `json:"role,omitempty"`

@@ -55,11 +55,19 @@ type RunOrder string
 const OrderRandomizedBlocks RunOrder = "RandomizedBlocks"
 
 // Precision is the width of an interval.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.request) || self.metric.startsWith('Latency') || self.metric in ['ErrorRate', 'RequestsPerSecond', 'BytesPerSecond']",fieldPath=".request",message="a request has latencies, ErrorRate, RequestsPerSecond and BytesPerSecond only: omit request"
 type Precision struct {
 	// metric names what is estimated: the median of each cell or, for one of the comparison's
 	// metrics, its difference from the baseline.
 	// +required
 	Metric BenchmarkMetric `json:"metric,omitempty"`
+
+	// request is the name of one of load.requests, whose metric it is. If not set, the metric is of all requests.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Request string `json:"request,omitempty"`
 
 	// halfWidthPercent is half the width of the confidence interval, in percent of the estimate.
 	// +kubebuilder:validation:Minimum=1
@@ -94,10 +102,10 @@ type Comparison struct {
 	Measure BaselineMeasure `json:"measure,omitempty"`
 
 	// metrics are the compared metrics.
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(m, self.exists_one(o, o.name == m.name && has(o.request) == has(m.request) && (!has(o.request) || o.request == m.request)))",message="metrics must not have the same metric of the same request twice"
 	// +required
 	Metrics []ComparedMetric `json:"metrics,omitempty"`
 
@@ -180,10 +188,18 @@ const (
 )
 
 // ComparedMetric is a metric that is compared with the baseline's.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.request) || self.name.startsWith('Latency') || self.name in ['ErrorRate', 'RequestsPerSecond', 'BytesPerSecond']",fieldPath=".request",message="a request has latencies, ErrorRate, RequestsPerSecond and BytesPerSecond only: omit request"
 type ComparedMetric struct {
 	// name is the metric.
 	// +required
 	Name BenchmarkMetric `json:"name,omitempty"`
+
+	// request is the name of one of load.requests, whose metric it is. If not set, the metric is of all requests.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Request string `json:"request,omitempty"`
 
 	// better says which direction is an improvement: Lower or Higher. Defaults to Higher for
 	// RequestsPerSecond, BytesPerSecond, PagesPerSecond, RoundsPer10Seconds and the breaking points, and
@@ -226,6 +242,7 @@ const (
 
 // BenchmarkMetric is a metric of a run.
 //
+// +kubebuilder:validation:MaxLength=32
 // +kubebuilder:validation:Enum=LatencyMean;LatencyP50;LatencyP90;LatencyP95;LatencyP99;LatencyP999;LatencyP9999;LatencyMax;ErrorRate;RequestsPerSecond;BytesPerSecond;TargetCPUPerRequest;TargetPeakMemory;ClientCPUPerRequest;BreakingPointCPU;BreakingPointFailedRequests;BreakingPointErrorRate;BreakingPointLatencyP99;BreakingPointThroughput;PageTimeMean;PageTimeP50;PageTimeP90;PageTimeP99;PageTimeMax;PagesPerSecond;PageErrorRate;RoundsPer10Seconds
 type BenchmarkMetric string
 

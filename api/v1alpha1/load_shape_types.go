@@ -71,14 +71,12 @@ type ThinkTime struct {
 //
 // +kubebuilder:validation:ExactlyOneOf=requestCount;durationSeconds
 // +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.durationSeconds) || self.ramp.seconds <= self.durationSeconds",fieldPath=".ramp.seconds",message="ramp.seconds must be at most durationSeconds"
-// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requestCount) || 2 * self.requestCount >= (self.ramp.from + self.requestsPerSecond) * self.ramp.seconds",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than the requests last: the ramp alone makes more"
+// +kubebuilder:validation:XValidation:rule="!has(self.ramp) || !has(self.requestCount) || 2.0 * double(self.requestCount) >= (self.ramp.from + self.requestsPerSecond) * double(self.ramp.seconds)",fieldPath=".ramp.seconds",message="ramp.seconds must not be longer than the requests last"
 type OpenLoad struct {
-	// requestsPerSecond is the arrival rate: the number of requests that each
-	// client starts per second.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100000
+	// requestsPerSecond is the arrival rate of each client, with up to three decimals, such as 100 or 0.5.
+	// +kubebuilder:validation:XValidation:rule="self > 0.0",message="must be greater than zero, such as 0.5"
 	// +required
-	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
+	RequestsPerSecond ArrivalRate `json:"requestsPerSecond,omitempty"`
 
 	// ramp changes the rate linearly before it stays at requestsPerSecond. If not set, the rate is
 	// requestsPerSecond from the beginning.
@@ -117,11 +115,9 @@ type OpenLoad struct {
 
 // RateRamp is a rate that changes linearly.
 type RateRamp struct {
-	// from is the rate at the beginning, in requests per second.
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100000
+	// from is the requests per second at the beginning.
 	// +required
-	From *int32 `json:"from,omitempty"`
+	From *ArrivalRate `json:"from,omitempty"`
 
 	// seconds is the time in which the rate becomes requestsPerSecond.
 	// +kubebuilder:validation:Minimum=1

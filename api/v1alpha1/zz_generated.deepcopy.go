@@ -2787,7 +2787,7 @@ func (in *RateRamp) DeepCopyInto(out *RateRamp) {
 	*out = *in
 	if in.From != nil {
 		in, out := &in.From, &out.From
-		*out = new(int32)
+		*out = new(ArrivalRate)
 		**out = **in
 	}
 }

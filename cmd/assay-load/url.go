@@ -136,7 +136,7 @@ func (o *urlOptions) plan(u *url.URL, connections, duration, requests bool) (map
 		if err != nil || strings.ContainsAny(o.rate, "eEpPxX_") || rate < 0.001 || rate > 100_000 {
 			return nil, fmt.Errorf("--rate: %q must be a number of requests per second from 0.001 to 100000, such as 100 or 0.5", o.rate)
 		}
-		kind, shape["requestsPerSecond"] = "open", o.rate
+		kind, shape["requestsPerSecond"] = "open", rate
 	}
 	if o.connections < 1 || o.connections > 20_000 {
 		return nil, fmt.Errorf("-c: %d must be from 1 to 20000", o.connections)

@@ -116,7 +116,7 @@ func TestURLRejected(t *testing.T) {
 		`--rate: "0"`:                            {"--rate", "0", url},
 		`--rate: "1e3"`:                          {"--rate", "1e3", url},
 		`--rate: "100001"`:                       {"--rate", "100001", url},
-		"at most 3 decimals":                     {"--rate", "0.5001", url},
+		"must have at most three decimals":       {"--rate", "0.5001", url},
 		"-c: 0 must":                             {"-c", "0", url},
 		`-d: "0s" must`:                          {"-d", "0", url},
 		`-d: "1500ms" must`:                      {"-d", "1500ms", url},

@@ -104,6 +104,8 @@ type bench struct {
 	b *v1alpha1.Benchmark
 	// kernel is the release of the kernel of the node.
 	kernel string
+	// checkout returns the latency of the request checkout of a run in microseconds; nil if no request has metrics of its own.
+	checkout func(run *v1alpha1.BenchmarkRun) int64
 }
 
 func newBench(t *testing.T, change func(*v1alpha1.BenchmarkSpec)) *bench {
@@ -171,6 +173,11 @@ func (b *bench) measured(latency func(run *v1alpha1.BenchmarkRun) int64) *v1alph
 	}
 	measured := resultOf(latency(run))
 	measured.Environment.Kernel = b.kernel
+	if b.checkout != nil {
+		latencies := result.NewHistogram()
+		latencies.Record(b.checkout(run))
+		measured.ByRequest = []result.RequestMetrics{{Name: "cart", Requests: 999}, {Name: "checkout", Requests: 1, Latency: latencies}}
+	}
 	encoded, err := artifact.Encode(measured, artifact.ConfigMapLimit)
 	if err != nil {
 		b.t.Fatal(err)

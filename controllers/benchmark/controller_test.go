@@ -2,12 +2,17 @@ package benchmark
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 )
 
@@ -52,6 +57,64 @@ func TestARoundDecides(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// named gives the requests names, and compares the latency of one of them besides that of all.
+func named(spec *v1alpha1.BenchmarkSpec) {
+	compared(spec)
+	spec.Template.Spec.Load.Requests = []v1alpha1.Request{{Name: "cart", Path: "/cart"}, {Name: "checkout", Path: "/checkout"}}
+	spec.Comparison.Metrics = append(spec.Comparison.Metrics, v1alpha1.ComparedMetric{Name: "LatencyP99", Request: "checkout"})
+	spec.Repetitions.Min = ptr.To(int32(7))
+}
+
+// TestARequestDecides has one request of a mix slower in the second cell, which doesn't show in the latency of all.
+func TestARequestDecides(t *testing.T) {
+	b := newBench(t, named)
+	n := int64(0)
+	latency := func(*v1alpha1.BenchmarkRun) int64 { n++; return 10_000 + n%5 }
+	b.checkout = func(run *v1alpha1.BenchmarkRun) int64 {
+		return latency(run) + 1000*int64(run.Spec.Load.Closed.Connections)
+	}
+	for b.reconcile(); lifecycle.IsActive(b.b); b.reconcile() {
+		b.measured(latency)
+	}
+	s := b.b.Status
+	if s.Verdict != v1alpha1.BenchmarkFailed || len(s.Round.Effects) != 2 || !strings.Contains(lifecycle.Succeeded(b.b).Message, "LatencyP99:checkout of connections=50") {
+		t.Fatalf("%+v %+v", s.Round, s.Conditions)
+	}
+	for i, want := range []v1alpha1.EffectStatus{{Request: "checkout", Word: v1alpha1.EffectWorse}, {Word: v1alpha1.EffectNoDifference}} {
+		if e := s.Round.Effects[i]; e.Metric != "LatencyP99" || e.Request != want.Request || e.Word != want.Word {
+			t.Errorf("effect %d: %+v, want %+v", i, e, want)
+		}
+	}
+	var config corev1.ConfigMap
+	if err := api.Get(t.Context(), client.ObjectKey{Namespace: b.b.Namespace, Name: s.Round.Artifact.ConfigMap.Name}, &config); err != nil {
+		t.Fatal(err)
+	}
+	round, err := benchmark.DecodeRound(config.BinaryData[benchmark.ArtifactKey])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range round.Stored()["connections=50"] {
+		if latency := run.Metric("LatencyP99:checkout"); !(latency >= 60_000) {
+			t.Errorf("a later round would be compared with %g µs of %s", latency, run.Name)
+		}
+	}
+}
+
+// TestEachCellHasTheRequest has a cell without the request whose metric is compared.
+func TestEachCellHasTheRequest(t *testing.T) {
+	b := newBench(t, func(spec *v1alpha1.BenchmarkSpec) {
+		named(spec)
+		spec.Axes = []v1alpha1.Axis{{Name: "connections", Path: "/load/requests/1/name", Values: []apiextensionsv1.JSON{{Raw: []byte(`"checkout"`)}, {Raw: []byte(`"pay"`)}}}}
+		spec.Comparison.Baseline.Cell = v1alpha1.CellSelector{"connections": "checkout"}
+	})
+	b.reconcile()
+	c := lifecycle.Succeeded(b.b)
+	want := `spec.comparison.metrics[1].request: cell connections=pay has no request with the name "checkout": set it as the name of one of load.requests`
+	if len(b.runs()) != 0 || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.HasPrefix(c.Message, want) {
+		t.Errorf("%d runs: %+v", len(b.runs()), c)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
 	"github.com/assay-dev/assay/internal/benchmark/plan"
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
@@ -49,6 +50,11 @@ func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *ro
 		planned, err := r.dryRun(ctx, b, cell, next.RunKey, spec)
 		if rejected(err) {
 			return fmt.Sprintf("Cell %s is not a valid BenchmarkRun: %s", cell.Name, err), nil
+		}
+		if err == nil {
+			if missing := inference.CheckRequests(&b.Spec, cell.Name, &planned.Spec); missing != nil {
+				return missing.Error(), nil
+			}
 		}
 		if err == nil && next.Number == 0 { // of the trials, that with the load capacity.from
 			known.planned[plannedKey{next.Cell, next.Trial}], err = objects.Digest(p, next.RunKey, planned)

@@ -155,7 +155,7 @@ func (r *Reconciler) metrics(ctx context.Context, b *v1alpha1.Benchmark, run *v1
 	if err != nil {
 		return read, err
 	}
-	read.Complete(measured, nodeType)
+	read.Complete(measured, nodeType, benchmark.RequestMetrics(&b.Spec)...)
 	return read, nil
 }
 

@@ -21,11 +21,48 @@ var MetricNames = func() (names []v1alpha1.BenchmarkMetric) {
 	return names
 }()
 
+// MetricKey returns the name by which a round has a metric: "LatencyP99" or, of a single request, "LatencyP99:cart".
+func MetricKey(metric v1alpha1.BenchmarkMetric, request string) v1alpha1.BenchmarkMetric {
+	if request == "" {
+		return metric
+	}
+	return metric + v1alpha1.BenchmarkMetric(requestSeparator+request)
+}
+
+// SplitMetric is the inverse of MetricKey.
+func SplitMetric(key v1alpha1.BenchmarkMetric) (metric v1alpha1.BenchmarkMetric, request string) {
+	name, request, _ := strings.Cut(string(key), requestSeparator)
+	return v1alpha1.BenchmarkMetric(name), request
+}
+
+// requestSeparator is in no name of a metric or a request.
+const requestSeparator = ":"
+
+// KeyOf returns the key of a compared metric.
+func KeyOf(m *v1alpha1.ComparedMetric) v1alpha1.BenchmarkMetric { return MetricKey(m.Name, m.Request) }
+
+// RequestMetrics returns the keys of the metrics of single requests that a spec names, sorted.
+func RequestMetrics(spec *v1alpha1.BenchmarkSpec) (keys []v1alpha1.BenchmarkMetric) {
+	if p := spec.Repetitions; p != nil && p.Until != nil && p.Until.Request != "" {
+		keys = append(keys, MetricKey(p.Until.Metric, p.Until.Request))
+	}
+	if c := spec.Comparison; c != nil {
+		for i := range c.Metrics {
+			if c.Metrics[i].Request != "" {
+				keys = append(keys, KeyOf(&c.Metrics[i]))
+			}
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
 // RoleOf returns the role of a compared metric: Gate, unless the spec names another.
 func RoleOf(m *v1alpha1.ComparedMetric) v1alpha1.MetricRole { return cmp.Or(m.Role, v1alpha1.RoleGate) }
 
 // HigherIsBetter reports whether a higher value of a metric is an improvement, unless the spec says otherwise.
-func HigherIsBetter(metric v1alpha1.BenchmarkMetric) bool {
+func HigherIsBetter(key v1alpha1.BenchmarkMetric) bool {
+	metric, _ := SplitMetric(key)
 	switch metric {
 	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), v1alpha1.MetricBytesPerSecond, v1alpha1.MetricPagesPerSecond, v1alpha1.MetricRoundsPer10Seconds:
 		return true

@@ -185,18 +185,18 @@ func (r *Round) omit(keep func(v1alpha1.BenchmarkMetric) bool) {
 
 // named reports whether a metric is compared, or decides when to stop.
 func (r *Round) named(metric v1alpha1.BenchmarkMetric) bool {
-	if p := r.Spec.Repetitions; p != nil && p.Until != nil && p.Until.Metric == metric {
+	if p := r.Spec.Repetitions; p != nil && p.Until != nil && MetricKey(p.Until.Metric, p.Until.Request) == metric {
 		return true
 	}
 	c := r.Spec.Comparison
-	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return m.Name == metric })
+	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return KeyOf(&m) == metric })
 }
 
 // Gated reports whether a metric decides.
 func (r *Round) Gated(metric v1alpha1.BenchmarkMetric) bool {
 	c := r.Spec.Comparison
 	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool {
-		return m.Name == metric && RoleOf(&m) == v1alpha1.RoleGate
+		return KeyOf(&m) == metric && RoleOf(&m) == v1alpha1.RoleGate
 	})
 }
 
@@ -265,11 +265,11 @@ func cellsOf[T any](all []T, cell func(*T) int) []int {
 // Stored returns the runs with which a later round compares each of its cells, by the names of the cells: the
 // valid ones of the whole blocks, the last of them if they are more than statistics can take.
 func (r *Round) Stored() map[string][]Run {
-	stored := map[string][]Run{}
+	stored, named := map[string][]Run{}, RequestMetrics(&r.Spec)
 	for i := range r.Runs {
 		if run := &r.Runs[i]; !run.Trial && run.Valid && !run.Ended.IsZero() && run.Number < r.Blocks {
 			name, kept := r.Cells[run.Cell].Name, *run
-			kept.Metrics = shared(run.Metrics)
+			kept.Metrics = shared(run.Metrics, named)
 			stored[name] = append(stored[name], kept)
 		}
 	}
@@ -279,12 +279,14 @@ func (r *Round) Stored() map[string][]Run {
 	return stored
 }
 
-// shared returns the metrics that are known, with the texts of their names in MetricNames: decoding makes one for each.
-func shared(metrics map[v1alpha1.BenchmarkMetric]float64) map[v1alpha1.BenchmarkMetric]float64 {
+// shared returns the metrics that are known, with the texts of their names in MetricNames and named: decoding makes one for each.
+func shared(metrics map[v1alpha1.BenchmarkMetric]float64, named []v1alpha1.BenchmarkMetric) map[v1alpha1.BenchmarkMetric]float64 {
 	known := make(map[v1alpha1.BenchmarkMetric]float64, len(metrics))
-	for _, name := range MetricNames {
-		if value, exists := metrics[name]; exists {
-			known[name] = value
+	for _, names := range [][]v1alpha1.BenchmarkMetric{MetricNames, named} {
+		for _, name := range names {
+			if value, exists := metrics[name]; exists {
+				known[name] = value
+			}
 		}
 	}
 	return known

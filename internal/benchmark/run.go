@@ -133,14 +133,15 @@ type Conditions struct {
 	Placement string `json:"placement,omitempty"`
 }
 
-// MetricsOf returns the metrics of a result, in the units of result.Metrics. Those that it doesn't have
-// are omitted. Others are rounded to 7 significant digits, so that a round's artifact has room for all, and
+// MetricsOf returns the metrics of a result, in the units of result.Metrics, and those of single requests that named has. Those that
+// it doesn't have are omitted. Others are rounded to 7 significant digits, so that a round's artifact has room for all, and
 // has exactly the metrics by which the round was decided.
-func MetricsOf(r *result.Result) map[v1alpha1.BenchmarkMetric]float64 {
-	metrics := make(map[v1alpha1.BenchmarkMetric]float64, len(result.Metrics))
-	for name, of := range result.Metrics {
-		if value, exists := of(r); exists && value >= 0 && !math.IsInf(value, 0) {
-			metrics[v1alpha1.BenchmarkMetric(name)] = Rounded(value)
+func MetricsOf(r *result.Result, named ...v1alpha1.BenchmarkMetric) map[v1alpha1.BenchmarkMetric]float64 {
+	metrics := make(map[v1alpha1.BenchmarkMetric]float64, len(MetricNames)+len(named))
+	for _, key := range slices.Concat(MetricNames, named) {
+		metric, request := SplitMetric(key)
+		if value, exists := r.Metric(string(metric), request); exists && value >= 0 && !math.IsInf(value, 0) {
+			metrics[key] = Rounded(value)
 		}
 	}
 	return metrics
@@ -196,9 +197,9 @@ func placementOf(r *result.Result) string {
 const achievedShare = 0.99
 
 // Complete sets what the result of a finished run says: metrics, conditions, validity, the outcome of a
-// trial. nodeType is the type of the target's node.
-func (r *Run) Complete(res *result.Result, nodeType string) {
-	r.Metrics, r.Levels, r.Conditions = MetricsOf(res), levelsOf(res), ConditionsOf(res, nodeType)
+// trial. nodeType is the type of the target's node, named are the keys of metrics of single requests: see RequestMetrics.
+func (r *Run) Complete(res *result.Result, nodeType string, named ...v1alpha1.BenchmarkMetric) {
+	r.Metrics, r.Levels, r.Conditions = MetricsOf(res, named...), levelsOf(res), ConditionsOf(res, nodeType)
 	if res.Run.Load == result.LoadClosed {
 		r.Connections = cmp.Or(res.Run.AllConnections, res.Run.Connections*int64(len(res.Clients)))
 	}

@@ -73,6 +73,34 @@ func TestMetricsAreThoseOfTheAPI(t *testing.T) {
 	}
 }
 
+// TestRequestMetrics takes the metrics of single requests that a Benchmark names.
+func TestRequestMetrics(t *testing.T) {
+	spec := &v1alpha1.BenchmarkSpec{
+		Repetitions: &v1alpha1.Repetitions{Until: &v1alpha1.Precision{Metric: "LatencyP99", Request: "pay"}},
+		Comparison: &v1alpha1.Comparison{Metrics: []v1alpha1.ComparedMetric{
+			{Name: "LatencyP99"}, {Name: "LatencyP99", Request: "pay"}, {Name: "RequestsPerSecond", Request: "cart"}, {Name: "ErrorRate", Request: "none"},
+		}},
+	}
+	named := benchmark.RequestMetrics(spec)
+	if diff := cmp.Diff([]v1alpha1.BenchmarkMetric{"ErrorRate:none", "LatencyP99:pay", "RequestsPerSecond:cart"}, named); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	r := measured(100)
+	slow := result.NewHistogram()
+	slow.Record(700)
+	r.ByRequest = []result.RequestMetrics{{Name: "cart", Requests: 60}, {Name: "pay", Requests: 40, Latency: slow}}
+	metrics := benchmark.MetricsOf(r, named...)
+	maps.DeleteFunc(metrics, func(m v1alpha1.BenchmarkMetric, _ float64) bool { return !strings.Contains(string(m), ":") })
+	if diff := cmp.Diff(map[v1alpha1.BenchmarkMetric]float64{"LatencyP99:pay": 700, "RequestsPerSecond:cart": 60}, metrics); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for metric, want := range map[v1alpha1.BenchmarkMetric]bool{"RequestsPerSecond:cart": true, "LatencyP99:pay": false} {
+		if benchmark.HigherIsBetter(metric) != want {
+			t.Errorf("more %s is better: %t", metric, !want)
+		}
+	}
+}
+
 func TestComplete(t *testing.T) {
 	finding := func(reason string, severity result.Severity) func(*result.Result) {
 		return func(r *result.Result) {

@@ -14,7 +14,7 @@ type Threshold struct {
 	// Metric is the metric's name with its tags, Source the expression, as in the script.
 	Metric string `json:"metric"`
 	Source string `json:"source"`
-	// Aborted reports whether a client ended its load because of it: the client's own
+	// Aborted reports whether a client without a manager ended its load because of it: the client's own
 	// values crossed it, and the script sets abortOnFail.
 	Aborted bool `json:"aborted,omitempty"`
 	// AbortOnFail reports whether the load ends when the threshold is crossed. Delay is k6's delayAbortEval: the time

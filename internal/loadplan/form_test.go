@@ -50,14 +50,17 @@ func TestForms(t *testing.T) {
 
 func TestRatesAskedFor(t *testing.T) {
 	levels := &v1alpha1.StagesLoad{Levels: []v1alpha1.LoadLevel{{RequestsPerSecond: ptr.To(int32(7))}, {RequestsPerSecond: ptr.To(int32(5))}}}
-	for want, load := range map[int64]v1alpha1.Load{
+	for want, load := range map[float64]v1alpha1.Load{
 		0:  {Closed: &v1alpha1.ClosedLoad{}},
-		30: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: 10}},
-		10: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: 10}, LoadIsPer: v1alpha1.LoadPerRun},
+		30: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: "10"}},
+		10: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: "10"}, LoadIsPer: v1alpha1.LoadPerRun},
 		21: {Stages: levels},
+
+		1.5:  {Open: &v1alpha1.OpenLoad{RequestsPerSecond: "0.5"}},
+		0.25: {Open: &v1alpha1.OpenLoad{RequestsPerSecond: "0.25"}, LoadIsPer: v1alpha1.LoadPerRun},
 	} {
 		if got := TargetRatePerSecond(&of(3, load).Spec); got != want {
-			t.Errorf("%d, want %d", got, want)
+			t.Errorf("%g, want %g", got, want)
 		}
 	}
 }

@@ -84,12 +84,23 @@ func closed(p *session.Plan, load *v1alpha1.ClosedLoad, s sharing) {
 func open(p *session.Plan, load *v1alpha1.OpenLoad, s sharing) profile.Profile {
 	arrivals(p, load.MaxConnections, load.InterArrivalTimes, s)
 	p.Measurement = s.amount(load.RequestCount, load.DurationSeconds)
-	rate := s.all(int64(load.RequestsPerSecond))
+	var from int64
+	if load.Ramp != nil {
+		from = ptr.Deref(load.Ramp.From, "").Thousandths()
+	}
+	to, scale := load.RequestsPerSecond.Thousandths(), int64(1000)
+	for scale > 1 && from%10 == 0 && to%10 == 0 {
+		from, to, scale = from/10, to/10, scale/10
+	}
+	if scale > 1 {
+		p.Arrivals.Scale = int(scale)
+	}
+	rate := s.all(to)
 	steady := profile.Profile{{From: rate, To: rate}}
 	p.Measurement.Profile = steady
 	if r := load.Ramp; r != nil {
 		p.Measurement.Profile = profile.Profile{
-			{From: s.all(int64(ptr.Deref(r.From, 0))), To: rate, DurationMicroseconds: int64(r.Seconds) * microsecondsPerSecond},
+			{From: s.all(from), To: rate, DurationMicroseconds: int64(r.Seconds) * microsecondsPerSecond},
 		}
 	}
 	return steady
@@ -158,10 +169,10 @@ func Shape(spec *v1alpha1.BenchmarkRunSpec) string {
 }
 
 // TargetRatePerSecond returns the highest arrival rate of an open load over all clients, else 0.
-func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
+func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) float64 {
 	s := sharing{per: spec.Load.LoadIsPer, clients: Replicas(spec)}
 	if spec.Load.Open != nil {
-		return s.all(int64(spec.Load.Open.RequestsPerSecond))
+		return float64(s.all(spec.Load.Open.RequestsPerSecond.Thousandths())) / 1000
 	}
 	var most int64
 	if spec.Load.Stages != nil {
@@ -169,7 +180,7 @@ func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) int64 {
 			most = max(most, s.all(int64(ptr.Deref(l.RequestsPerSecond, 0))))
 		}
 	}
-	return most
+	return float64(most)
 }
 
 // Extent is the size of a load: requests over all clients, or else seconds. A script has neither.

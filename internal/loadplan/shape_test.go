@@ -54,9 +54,28 @@ func TestTotalsAreSplitExactly(t *testing.T) {
 	}
 }
 
+// TestFractionalRates has rates that are no whole numbers: those of a plan are, and divided by its scale.
+func TestFractionalRates(t *testing.T) {
+	for rates, want := range map[[2]v1alpha1.ArrivalRate]struct {
+		from, to int64
+		scale    int
+	}{{"0", "30"}: {0, 30, 0}, {"1", "0.5"}: {10, 5, 10}, {"0.25", "7.5"}: {25, 750, 100}, {"3", "1.001"}: {3000, 1001, 1000}, {"0", "99999.999"}: {0, 99_999_999, 1000}} {
+		run := of(2, v1alpha1.Load{Open: &v1alpha1.OpenLoad{
+			RequestsPerSecond: rates[1], DurationSeconds: ptr.To(int32(20)), Ramp: &v1alpha1.RateRamp{From: &rates[0], Seconds: 5},
+		}})
+		p := Plans(run, nil)[0]
+		if err := p.Check(); err != nil {
+			t.Errorf("%v: %v", rates, err)
+		}
+		if s := p.Measurement.Profile[0]; s.From != 2*want.from || s.To != 2*want.to || p.Arrivals.Scale != want.scale {
+			t.Errorf("%v: from %d to %d, divided by %d", rates, s.From, s.To, p.Arrivals.Scale)
+		}
+	}
+}
+
 func TestOpenPlans(t *testing.T) {
 	load := v1alpha1.Load{Open: &v1alpha1.OpenLoad{
-		RequestsPerSecond: 100, Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(10)), Seconds: 5},
+		RequestsPerSecond: "100", Ramp: &v1alpha1.RateRamp{From: ptr.To(v1alpha1.ArrivalRate("10")), Seconds: 5},
 		InterArrivalTimes: v1alpha1.InterArrivalPoisson, RequestCount: ptr.To(int64(1001)), MaxConnections: ptr.To(int32(50)),
 	}}
 	for per, want := range map[v1alpha1.LoadIsPer]struct{ rate, requests, connections int64 }{
@@ -149,7 +168,7 @@ func TestBreakingPoints(t *testing.T) {
 }
 
 func TestExtents(t *testing.T) {
-	run := of(3, v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 1, RequestCount: ptr.To(int64(100))}})
+	run := of(3, v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: "1", RequestCount: ptr.To(int64(100))}})
 	run.Spec.Load.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(9))}
 	warmup, measurement := Extents(&run.Spec)
 	if warmup != (Extent{Seconds: 9}) || measurement != (Extent{Requests: 300}) {

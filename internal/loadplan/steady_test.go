@@ -22,7 +22,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 		want profile.Profile
 	}{
 		"closed":        {v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 4, RequestCount: ptr.To(int64(10)), RampSeconds: ptr.To(int32(5))}}, nil},
-		"open":          {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 50, DurationSeconds: ptr.To(int32(9))}}, level(50)},
+		"open":          {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: "50", DurationSeconds: ptr.To(int32(9))}}, level(50)},
 		"connections":   {v1alpha1.Load{Stages: &v1alpha1.StagesLoad{Levels: []v1alpha1.LoadLevel{{Connections: ptr.To(int32(6)), HoldSeconds: 5}, {Connections: ptr.To(int32(8)), HoldSeconds: 5}}}}, level(3)},
 		"arrival rates": {v1alpha1.Load{Stages: &v1alpha1.StagesLoad{Levels: []v1alpha1.LoadLevel{{RequestsPerSecond: ptr.To(int32(7)), HoldSeconds: 5}}}}, level(7)},
 	}

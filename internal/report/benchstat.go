@@ -92,7 +92,7 @@ func measured(row *Row) Measured {
 	}
 	m.Keys = append(m.Keys, Key{"keepalive", strconv.FormatBool(row.KeepAlive)})
 	if row.TargetRatePerSecond > 0 {
-		m.Keys = append(m.Keys, Key{"rate", strconv.FormatInt(row.TargetRatePerSecond, 10)})
+		m.Keys = append(m.Keys, Key{"rate", strconv.FormatFloat(row.TargetRatePerSecond, 'f', -1, 64)})
 	}
 	m.Keys = append(m.Keys, Key{"connections", strconv.FormatInt(row.Connections, 10)}, Key{"clients", strconv.Itoa(len(row.Clients))})
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -57,7 +58,9 @@ func requestsTable(r *result.Result) *doc.Table {
 		doc.Number("requests", func(x *row) string { return whole(x.Requests) }),
 		doc.Number("failed", func(x *row) string { return whole(x.Errors.Total()) }),
 		doc.Number("failed %", func(x *row) string { return decimals(x.ErrorPercent(), 2) }),
-		doc.Number("kB received", func(x *row) string { return decimals(float64(x.BytesReceived)/1024, 0) }),
+		doc.Number("kB received", func(x *row) string {
+			return number.OrDash(x.BytesReceived > 0, decimals(float64(x.BytesReceived)/1024, 0))
+		}),
 		doc.Word("errors", func(x *row) string { return cmp.Or(kindsText(x.Errors), "-") }),
 	)...)
 }
@@ -121,7 +124,7 @@ func statusesText(statuses result.Statuses) string {
 }
 
 // errNoRequests is the error of a result without metrics of single requests.
-var errNoRequests = errors.New("the result has no metrics of single requests: a list of requests, a script and another load generator have none")
+var errNoRequests = errors.New("the result has no metrics of single requests: a list of requests, a script, ab and siege have none")
 
 // writeRequestsCSV writes a record for each request of the load.
 func writeRequestsCSV(w io.Writer, r *result.Result) error {
@@ -147,6 +150,14 @@ func writeRequestsCSV(w io.Writer, r *result.Result) error {
 	count := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
 		return doc.Number(name, func(m *result.RequestMetrics) string { return whole(of(m)) })
 	}
+	bytes := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
+		return doc.Number(name, func(m *result.RequestMetrics) string {
+			if m.BytesSent == 0 { // k6 counts those of all requests together
+				return ""
+			}
+			return whole(of(m))
+		})
+	}
 	columns := []doc.Field[result.RequestMetrics]{
 		doc.Number("request", func(m *result.RequestMetrics) string { return m.Name }),
 		count("requests", func(m *result.RequestMetrics) int64 { return m.Requests }),
@@ -158,9 +169,9 @@ func writeRequestsCSV(w io.Writer, r *result.Result) error {
 	}
 	columns = append(columns,
 		doc.Number("requests_per_second", func(m *result.RequestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
-		count("bytes_sent", func(m *result.RequestMetrics) int64 { return m.BytesSent }),
-		count("bytes_received", func(m *result.RequestMetrics) int64 { return m.BytesReceived }),
-		count("body_bytes", func(m *result.RequestMetrics) int64 { return m.BodyBytes }),
+		bytes("bytes_sent", func(m *result.RequestMetrics) int64 { return m.BytesSent }),
+		bytes("bytes_received", func(m *result.RequestMetrics) int64 { return m.BytesReceived }),
+		bytes("body_bytes", func(m *result.RequestMetrics) int64 { return m.BodyBytes }),
 		latency("mean_ms", meanOf),
 	)
 	for _, p := range percentile.Common {

@@ -34,7 +34,7 @@ type Row struct {
 	UserConnections int64 `json:"userConnections,omitempty"`
 	// TargetRatePerSecond is the arrival rate over all clients that open load came to; 0
 	// for other loads.
-	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
+	TargetRatePerSecond float64 `json:"targetRatePerSecond,omitempty"`
 	// Tool is the name of another load generator than Assay's own; empty for that.
 	Tool string `json:"tool,omitempty"`
 	// TLS is nil without TLS.

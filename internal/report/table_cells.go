@@ -98,7 +98,7 @@ func optionsCell(row *Row) string {
 		text = "keep-alive"
 	}
 	if row.TargetRatePerSecond > 0 {
-		text += fmt.Sprintf(", %s/s", number.Count(row.TargetRatePerSecond))
+		text += fmt.Sprintf(", %s/s", number.Rate(row.TargetRatePerSecond))
 	}
 	if row.UserConnections > 0 {
 		text += fmt.Sprintf(", %d users", row.Connections)

@@ -71,7 +71,7 @@ var declaredColumns = []doc.Field[Row]{
 		if row.TargetRatePerSecond == 0 {
 			return ""
 		}
-		return strconv.FormatInt(row.TargetRatePerSecond, 10)
+		return strconv.FormatFloat(row.TargetRatePerSecond, 'f', -1, 64)
 	}),
 	doc.Number("methods", func(row *Row) string { return strings.Join(methodsOf(row.Requests), " ") }), // those of a list are unknown
 	doc.Number("authentication", func(row *Row) string { return row.Authentication }),

@@ -57,12 +57,13 @@ func (s Statuses) Check(c *Counts) error {
 // RequestMetrics are those of one request of a load, over the full measurement. Their sums are the metrics of all requests.
 type RequestMetrics struct {
 	// Name is the request's: see Request.DisplayName. It is empty in what a client sends.
-	Name          string      `json:"name,omitempty"`
-	Requests      int64       `json:"requests"`
-	Errors        ErrorCounts `json:"errors"`
-	BytesSent     int64       `json:"bytesSent"`
-	BytesReceived int64       `json:"bytesReceived"`
-	BodyBytes     int64       `json:"bodyBytes"`
+	Name     string      `json:"name,omitempty"`
+	Requests int64       `json:"requests"`
+	Errors   ErrorCounts `json:"errors"`
+	// BytesSent, BytesReceived and BodyBytes are 0 in all requests of a load by k6, which counts those of all together.
+	BytesSent     int64 `json:"bytesSent"`
+	BytesReceived int64 `json:"bytesReceived"`
+	BodyBytes     int64 `json:"bodyBytes"`
 	// Latency has the total times of successful requests; nil if there are none, or if Summary replaces it.
 	Latency *Histogram `json:"latency,omitempty"`
 	// Summary replaces Latency if that was dropped to keep the stored result small; nil otherwise.
@@ -141,11 +142,13 @@ func CheckRequests(requests []RequestMetrics, all *Measure) error {
 		sum.Add(counts)
 	}
 	if c := &all.Counts; sum.Requests != c.Requests || sum.Errors != c.Errors ||
-		times != all.Latencies.Get(Total).Sum() || sum.BytesSent != c.BytesSent || sum.BytesReceived != c.BytesReceived || sum.BodyBytes != c.BodyBytes {
+		times != all.Latencies.Get(Total).Sum() || sum.hasBytes() && (sum.BytesSent != c.BytesSent || sum.BytesReceived != c.BytesReceived || sum.BodyBytes != c.BodyBytes) {
 		return fmt.Errorf("the metrics of %d requests aren't parts of those of all", len(requests))
 	}
 	return nil
 }
+
+func (c *Counts) hasBytes() bool { return c.BytesSent != 0 || c.BytesReceived != 0 || c.BodyBytes != 0 }
 
 // AddRequests merges the clients' statuses, content encodings and, if names are those of several requests, their metrics by request, and removes them from
 // the clients. Metrics by request are omitted unless all clients have them. It must be called after AddClients.
@@ -233,7 +236,7 @@ var requestMetrics = func() map[string]func(m *RequestMetrics, microseconds int6
 			return perSecond(m.Requests-m.Errors.Total(), microseconds), true
 		},
 		"BytesPerSecond": func(m *RequestMetrics, microseconds int64) (float64, bool) {
-			return perSecond(m.BytesReceived, microseconds), true
+			return perSecond(m.BytesReceived, microseconds), m.BytesReceived > 0
 		},
 	}
 	for _, p := range percentile.Common {

@@ -94,7 +94,7 @@ type Run struct {
 	UserConnections int64 `json:"userConnections,omitempty"`
 	// TargetRatePerSecond is the largest arrival rate of an open load over all clients; 0 for
 	// other loads.
-	TargetRatePerSecond int64 `json:"targetRatePerSecond,omitempty"`
+	TargetRatePerSecond float64 `json:"targetRatePerSecond,omitempty"`
 	// Requests are the kinds of requests. RequestList is their source instead; nil if
 	// Requests has them.
 	Requests    []Request    `json:"requests"`

@@ -92,10 +92,8 @@ type Script struct {
 	// of metrics that were omitted because there were too many.
 	Metrics        []k6metric.Summary `json:"metrics"`
 	MetricsOmitted int64              `json:"metricsOmitted,omitempty"`
-	// MarkedFailed are the indexes of clients whose script called test.fail(), EndedEarly those of
-	// clients that ended their load because of a threshold with abortOnFail.
+	// MarkedFailed are the indexes of clients whose script called test.fail().
 	MarkedFailed []int `json:"markedFailed,omitempty"`
-	EndedEarly   []int `json:"endedEarly,omitempty"`
 	// TeardownError is the error of teardown(), or empty if there was none.
 	TeardownError string `json:"teardownError,omitempty"`
 	// Checks are the outcomes of the script's checks. ChecksOmitted is the number of those that were omitted because

@@ -3,7 +3,6 @@ package result
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/assay-dev/assay/internal/k6metric"
@@ -80,9 +79,6 @@ func (r *Result) AddScript() {
 		if s.TeardownError == "" {
 			s.TeardownError = own.TeardownError
 		}
-		if slices.ContainsFunc(own.Thresholds, func(t k6metric.Threshold) bool { return t.Aborted }) {
-			s.EndedEarly = append(s.EndedEarly, c.Index)
-		}
 	}
 	if len(all) == 0 {
 		return
@@ -110,7 +106,6 @@ func count(m *k6metric.Metric) int64 {
 func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Threshold {
 	for i := range all {
 		if all[i].Metric == t.Metric && all[i].Source == t.Source {
-			all[i].Aborted = all[i].Aborted || t.Aborted
 			return all
 		}
 	}
@@ -120,16 +115,11 @@ func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Thr
 	return append(all, t)
 }
 
-// outcome returns the outcome of a threshold. One for which a client has ended its load is missed, regardless of the
-// other clients.
+// outcome returns the outcome of a threshold.
 func (s *scripts) outcome(t *k6metric.Threshold) k6metric.Outcome {
 	outcome, err := t.Evaluate(s.metric(t.Metric), s.elapsed)
 	if err != nil { // k6 has checked it: only impossible values lead here
 		outcome = k6metric.Outcome{Actual: err.Error()}
-	}
-	if t.Aborted {
-		outcome.Met = false
-		outcome.Actual += " (a client ended its load because of it)"
 	}
 	return outcome
 }

@@ -102,8 +102,8 @@ func TestDeclared(t *testing.T) {
 			v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 5, RampSeconds: &ramp, ThinkTime: &v1alpha1.ThinkTime{MaxMilliseconds: &think}}},
 			validity.Declared{RampMicroseconds: 15_000_000, ThinkTime: true},
 		},
-		"open":              {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 5}}, validity.Declared{}},
-		"open, with a ramp": {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: 5, Ramp: &v1alpha1.RateRamp{Seconds: 15}}}, validity.Declared{RampMicroseconds: 15_000_000}},
+		"open":              {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: "5"}}, validity.Declared{}},
+		"open, with a ramp": {v1alpha1.Load{Open: &v1alpha1.OpenLoad{RequestsPerSecond: "5", Ramp: &v1alpha1.RateRamp{Seconds: 15}}}, validity.Declared{RampMicroseconds: 15_000_000}},
 	} {
 		s := newScene().collected()
 		tc.load.Requests, s.run.Spec.Load = s.run.Spec.Load.Requests, tc.load

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -110,6 +111,7 @@ var functions = map[string]func(of []any) any{
 	"_>=_": func(of []any) any { return compare(of) >= 0 },
 	"_+_":  func(of []any) any { return of[0].(float64) + of[1].(float64) },
 	"_*_":  func(of []any) any { return of[0].(float64) * of[1].(float64) },
+	"_/_":  func(of []any) any { return of[0].(float64) / of[1].(float64) }, // of decimals
 	"@in":  func(of []any) any { return slices.Contains(of[1].([]any), of[0]) },
 
 	"matches":    func(of []any) any { return pattern(of[1].(string)).MatchString(of[0].(string)) },
@@ -123,8 +125,18 @@ var functions = map[string]func(of []any) any{
 	},
 	"substring": func(of []any) any { return of[0].(string)[int(of[1].(float64)):] },
 
-	"int":      func(of []any) any { return must(strconv.ParseFloat(of[0].(string), 64)) },
-	"double":   func(of []any) any { return must(strconv.ParseFloat(of[0].(string), 64)) },
+	"int": func(of []any) any {
+		if number, is := of[0].(float64); is {
+			return math.Trunc(number)
+		}
+		return must(strconv.ParseFloat(of[0].(string), 64))
+	},
+	"double": func(of []any) any {
+		if number, is := of[0].(float64); is {
+			return number
+		}
+		return must(strconv.ParseFloat(of[0].(string), 64))
+	},
 	"duration": func(of []any) any { return must(time.ParseDuration(of[0].(string))) },
 }
 

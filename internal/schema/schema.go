@@ -10,13 +10,14 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // Schema is the schema of a value. Its JSON is that in a CustomResourceDefinition, but for the rules, which are parsed.
 type Schema struct {
-	Type       string             `json:"type"` // object, array, string or integer
+	Type       string             `json:"type"` // object, array, string, integer or number
 	Properties map[string]*Schema `json:"properties,omitempty"`
 	Required   []string           `json:"required,omitempty"`
 	Default    json.RawMessage    `json:"default,omitempty"`
@@ -79,18 +80,20 @@ func (c *check) value(path string, s *Schema, value any) {
 			return
 		}
 	case float64:
-		if s.Type == "integer" && value == math.Trunc(value) {
+		if s.Type == "number" || s.Type == "integer" && value == math.Trunc(value) {
 			if value < *s.Minimum || value > *s.Maximum {
-				c.reject(path, "must be from %.0f to %.0f, not %.0f", *s.Minimum, *s.Maximum, value)
+				c.reject(path, "must be from %s to %s, not %s", decimal(*s.Minimum), decimal(*s.Maximum), decimal(value))
 			}
 			return
 		}
 	}
 	text, _ := json.Marshal(value) // it was decoded from JSON
 	c.reject(path, "must be %s, not %s", map[string]string{
-		"object": "a mapping", "array": "a list", "string": "a string", "integer": "a whole number",
+		"object": "a mapping", "array": "a list", "string": "a string", "integer": "a whole number", "number": "a number",
 	}[s.Type], text)
 }
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func (c *check) object(path string, s *Schema, value map[string]any) {
 	for name, field := range s.Properties {

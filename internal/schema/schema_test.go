@@ -148,6 +148,7 @@ var refused = []string{
 	`load: {requests: [{path: /}], pages: {connectionsPerUser: 21}, stages: {levels: [{users: 1000, holdSeconds: 1}], stopAt: [{metric: RequestsPerSecond, above: 1%}]}}`,
 	`{load: {requests: [{path: /}], client: {protocol: HTTP2, streams: 10}, closed: {connections: 2001, requestCount: 99999, thinkTime: {minMilliseconds: 2, maxMilliseconds: 1}}}, tls: {protocols: [TLSv1.1, TLSv1.3]}}`,
 	`{load: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}, tls: {protocols: [TLSv1, TLSv1.1], ciphers: [AES128-SHA256]}}`,
+	`load: {requests: [{path: /}], pages: {}, client: {protocol: HTTP2}, closed: {users: 1, requestCount: 1}}`,
 	`{load: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}, tls: {ciphers: [TLS_AES_128_GCM_SHA256]}}`,
 	`{load: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}, tls: {protocols: [TLSv1.2], ciphers: [TLS_AES_128_GCM_SHA256]}}`,
 	`{load: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}, tls: {protocols: [TLSv1.2], groups: [X25519MLKEM768]}}`,
@@ -165,6 +166,8 @@ func mutations(s *Schema, value any) (all []any) {
 	switch s.Type {
 	case "integer":
 		all = []any{*s.Minimum - 1, *s.Minimum, *s.Minimum + 1, *s.Maximum, *s.Maximum + 1, 20001.0, 1.5, "5"}
+	case "number":
+		all = []any{*s.Minimum - 0.001, *s.Minimum, 1.5, 1.0, 0.3, 1.001, 99999.999, 0.0005, *s.Maximum, *s.Maximum + 1, "5"}
 	case "string":
 		for _, text := range append(texts, s.Enum...) {
 			all = append(all, text)
@@ -212,7 +215,7 @@ func mutations(s *Schema, value any) (all []any) {
 // sample returns a value with what it must have.
 func sample(s *Schema) any {
 	switch s.Type {
-	case "integer":
+	case "integer", "number":
 		return *s.Minimum
 	case "string":
 		if s.Enum != nil {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/assay-dev/assay/internal/profile"
@@ -69,7 +70,7 @@ type Plan struct {
 const maxPerSecond = 100_000_000
 
 // maxScale bounds the scale of arrival rates.
-const maxScale = 1_000_000
+const maxScale = 1000
 
 // MaxLevels bounds the levels of a load.
 const MaxLevels = 20
@@ -104,7 +105,7 @@ func (a *Arrivals) check(amount Amount) error {
 	case amount.Profile.Final() == 0:
 		return fmt.Errorf("arrivals that end at rate 0")
 	}
-	return amount.Profile.Check(maxPerSecond)
+	return amount.Profile.Check(maxPerSecond * int64(max(1, a.Scale)))
 }
 
 // Amount is the amount of load of a stage: a number of requests or a duration. The other is zero.
@@ -245,6 +246,19 @@ func (p *Plan) RequestNames() []string {
 		names = append(names[:result.MaxNamedRequests], result.OtherRequests)
 	}
 	return names
+}
+
+// Named returns the index of the name of each of Requests among RequestNames, and the number of names.
+func (p *Plan) Named() (indexes []int, names int) {
+	all := p.RequestNames()
+	for i := range p.Requests {
+		at := slices.Index(all, p.Requests[i].DisplayName())
+		if at < 0 {
+			at = len(all) - 1 // that of all others
+		}
+		indexes = append(indexes, at)
+	}
+	return indexes, len(all)
 }
 
 // DecodePlan decodes a plan. It returns an error for one that no client could run.

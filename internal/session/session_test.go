@@ -159,7 +159,7 @@ func TestTotalsThatCannotBe(t *testing.T) {
 		"2 responses to 1 requests":        func(m *result.Totals) { m.Statuses[201] = 1 },
 		"1 of 0 outside of 200 to 299":     func(m *result.Totals) { m.Statuses = result.Statuses{404: 1} },
 		"metrics of 130 requests":          func(m *result.Totals) { m.ByRequest = make([]result.RequestMetrics, 130) },
-		"metrics of 2 requests aren't":     func(m *result.Totals) { m.BytesReceived = 7 },
+		"metrics of 2 requests aren't":     func(m *result.Totals) { m.ByRequest[1].BytesReceived = 7 },
 		"request 1: bodyBytes must be":     func(m *result.Totals) { m.ByRequest[1].BodyBytes = -1 },
 		"request 1: errors must be":        func(m *result.Totals) { m.ByRequest[1].Errors[0] = -1 },
 		"request 1: 1 requests succeeded":  func(m *result.Totals) { m.ByRequest[1].Requests = 1 },

@@ -35,27 +35,44 @@ func tooShort(r *result.Result) *result.Finding {
 }
 
 // tooFewSamples finds percentiles that few requests decide: the 99.9th, and those that thresholds use. What
-// tooShort has found has too few for the others as well.
+// tooShort has found has too few of all requests for the others as well. Of several it has that with the fewest requests above it.
 func tooFewSamples(r *result.Result) *result.Finding {
-	n := r.Merged.Succeeded()
-	if n < minRequests || result.Prints(r.Run.Tool) { // tools print no percentile as high as that
+	if result.Prints(r.Run.Tool) { // tools print no percentile as high as that
 		return nil
+	}
+	var worst *result.Finding
+	fewest := int64(minBeyond)
+	judge := func(p percentile.Percentile, n int64, of, because string) {
+		if beyond := n - percentile.Rank(p.Percent(), n); beyond < fewest {
+			more := "requests"
+			if of != "" {
+				more = "of them"
+			}
+			fewest = beyond
+			worst = found(ReasonTooFewSamples, result.Warns,
+				"Only %d of %d successful requests%s are above the %sth percentile%s so that it rests on them. Make at least %.0f %s, or use a lower percentile.",
+				beyond, n, of, p, because, minBeyond/(1-p.Percent()/100), more)
+		}
 	}
 	highest, because := percentile.P999, ","
 	for _, p := range percentile.Common {
 		for i := range r.Thresholds {
-			if metric := r.Thresholds[i].Metric; metric == "Latency"+p.Name() && p >= highest {
-				highest, because = p, fmt.Sprintf(", which the threshold %s uses,", metric)
+			t := &r.Thresholds[i]
+			switch uses := fmt.Sprintf(", which the threshold %s uses,", t.Name()); {
+			case t.Metric != "Latency"+p.Name():
+			case t.Request == "" && p >= highest:
+				highest, because = p, uses
+			case t.Request != "":
+				if m := r.Request(t.Request); m != nil && m.Requests > m.Errors.Total() {
+					judge(p, m.Requests-m.Errors.Total(), " with the name "+t.Request, uses)
+				}
 			}
 		}
 	}
-	beyond := n - percentile.Rank(highest.Percent(), n)
-	if beyond >= minBeyond {
-		return nil
+	if n := r.Merged.Succeeded(); n >= minRequests {
+		judge(highest, n, "", because)
 	}
-	return found(ReasonTooFewSamples, result.Warns,
-		"Only %d of %d successful requests are above the %sth percentile%s so that it rests on them. Make at least %.0f requests, or use a lower percentile.",
-		beyond, n, highest, because, minBeyond/(1-highest.Percent()/100))
+	return worst
 }
 
 // noWarmup finds measurements of a cold target: the first requests meet cold caches and code that

@@ -33,7 +33,7 @@ func overloaded(r *result.Result, d Declared) *result.Finding {
 		case s.level != nil:
 			rate = float64(s.level.TargetRatePerSecond)
 		case d.RampMicroseconds > 0 && r.Run.TargetRatePerSecond > 0:
-			rate = float64(r.Run.TargetRatePerSecond)
+			rate = r.Run.TargetRatePerSecond
 		}
 		latencies := medians(s.seconds)
 		if rate == 0 || len(latencies) < minTrendSeconds {

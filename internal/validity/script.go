@@ -21,17 +21,6 @@ func scriptFailed(r *result.Result) *result.Finding {
 		clientList(r.Script.MarkedFailed))
 }
 
-// loadEndedEarly finds clients whose load was ended by a threshold with
-// abortOnFail, so that the target had less load than the script declares.
-func loadEndedEarly(r *result.Result) *result.Finding {
-	if r.Script == nil || len(r.Script.EndedEarly) == 0 {
-		return nil
-	}
-	return found(ReasonLoadEndedEarly, result.Invalidates,
-		"A threshold of the script with abortOnFail was crossed on %s, which ended the load there. See the thresholds of the report.",
-		clientList(r.Script.EndedEarly))
-}
-
 func teardownFailed(r *result.Result) *result.Finding {
 	if r.Script == nil || r.Script.TeardownError == "" {
 		return nil

@@ -17,7 +17,6 @@ func TestRulesOfScripts(t *testing.T) {
 	}{
 		"sound":             {func(*result.Result) {}, "", "", ""},
 		"marked as failed":  {func(r *result.Result) { r.Script.MarkedFailed = []int{1} }, validity.ReasonScriptMarkedFailed, result.Invalidates, "on client 1"},
-		"ended early":       {func(r *result.Result) { r.Script.EndedEarly = []int{0, 1} }, validity.ReasonLoadEndedEarly, result.Invalidates, "clients 0, 1"},
 		"teardown() failed": {func(r *result.Result) { r.Script.TeardownError = "no" }, validity.ReasonTeardownFailed, result.Warns, "no"},
 		"few dropped":       {func(r *result.Result) { r.Script.DroppedIterations = 1 }, "", "", ""},
 		"some dropped":      {func(r *result.Result) { r.Script.DroppedIterations = 20 }, validity.ReasonIterationsDropped, result.Warns, "20 of 1020"},

@@ -158,7 +158,7 @@ func (s simulation) run() *result.Result {
 	}
 	client.StartedAt, client.EndedAt = start, start+int64(1e6*ended)
 	if s.rate > 0 {
-		r.Run.Load, r.Run.TargetRatePerSecond = result.LoadOpen, int64(s.rate)
+		r.Run.Load, r.Run.TargetRatePerSecond = result.LoadOpen, s.rate
 		client.Arrivals = &result.Arrivals{Due: client.Requests, PlannedMicroseconds: s.seconds * second, StartedMicroseconds: int64(1e6 * started)}
 	}
 	r.Server.End.At, r.Server.End.UserCPU = s.seconds*second, int64(1e6*busy)

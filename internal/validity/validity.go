@@ -20,7 +20,6 @@ var rules = []rule{
 	errorsDominate,
 	requestsUnanswered,
 	scriptFailed,
-	loadEndedEarly,
 	iterationsFailed,
 	targetUnverified,
 	containerInjected,
@@ -169,7 +168,6 @@ const (
 	// Those of k6 scripts.
 	ReasonNoRequests         = "NoRequests"
 	ReasonScriptMarkedFailed = "ScriptMarkedFailed"
-	ReasonLoadEndedEarly     = "LoadEndedEarly"
 	ReasonIterationsDropped  = "IterationsDropped"
 	ReasonIterationsFailed   = "IterationsFailed"
 	ReasonTeardownFailed     = "TeardownFailed"

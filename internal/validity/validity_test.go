@@ -154,6 +154,13 @@ func TestRules(t *testing.T) {
 			r.Merged.Requests, r.Thresholds = n, []result.ThresholdOutcome{{Metric: threshold}}
 		}
 	}
+	samplesOf := func(n, failed int64) change {
+		return func(r *result.Result) {
+			r.Merged.Requests, r.Thresholds = 20_000, []result.ThresholdOutcome{{Metric: "LatencyP99", Request: "pay"}}
+			r.ByRequest = []result.RequestMetrics{{Name: "cart", Requests: 20_000 - n - failed}, {Name: "pay", Requests: n + failed}}
+			r.ByRequest[1].Errors[result.ErrorReceive] = failed
+		}
+	}
 	limited := func(text string, n int64) change {
 		return func(r *result.Result) {
 			r.Merged.Errors[result.ErrorConnect] = n
@@ -314,6 +321,9 @@ func TestRules(t *testing.T) {
 		{"TooFewSamples", "5,000 requests and a threshold of p99", samples(5_000, "LatencyP99"), result.Warns, "Only 5 of 5000 successful requests are above the 99.9th percentile, so"},
 		{"TooFewSamples", "99,999 requests and a threshold of p99.99", samples(99_999, "LatencyP9999"), result.Warns, "Only 9 of 99999 successful requests are above the 99.99th percentile, which the threshold LatencyP9999 uses, so that it rests on them. Make at least 100000"},
 		{"TooFewSamples", "100,000 requests and a threshold of p99.99", samples(100_000, "LatencyP9999"), "", ""},
+		{"TooFewSamples", "999 of 20,000 requests have a threshold of p99", samplesOf(999, 1), result.Warns, "Only 9 of 999 successful requests with the name pay are above the 99th percentile, which the threshold LatencyP99 of pay uses, so that it rests on them. Make at least 1000 of them"},
+		{"TooFewSamples", "1,000 of 20,000 requests have a threshold of p99", samplesOf(1_000, 1), "", ""},
+		{"TooFewSamples", "the request with a threshold always failed", samplesOf(0, 1000), "", ""},
 		{"TooFewSamples", "what TooShort finds", samples(999, "LatencyP9999"), "", ""},
 
 		{"NoWarmup", "none", func(r *result.Result) { r.Warmup = nil }, result.Warns, "measured cold"},

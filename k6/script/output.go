@@ -154,6 +154,7 @@ func (c *collector) begin(at time.Time, declared *plannedLoad) {
 	})
 	if declared != nil {
 		l.planned = newPlanned(declared)
+		l.recorder.KeepRequests(declared.Names)
 		l.sampler.Levels(declared.Profile)
 	}
 	c.load, c.lastCheck, c.lastLive = l, at, at

@@ -32,6 +32,10 @@ type order struct {
 type plannedLoad struct {
 	// Profile has the levels of the load.
 	Profile profile.Profile `json:"profile,omitempty"`
+	// Named has, for each request of the load, the index of its name among session.Plan.RequestNames; nil if metrics of single requests
+	// aren't kept. Names is the number of names.
+	Named []int `json:"named,omitempty"`
+	Names int   `json:"names,omitempty"`
 	// HTTP2 makes responses by another protocol errors.
 	HTTP2 bool `json:"http2,omitempty"`
 }

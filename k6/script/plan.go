@@ -286,7 +286,9 @@ func (c *PlanClient) start(ctx context.Context, o pod.Start) error {
 	s.started = true
 	at := c.session.Local(o.At)
 	c.loop.Background(ctx, func() func() error {
-		begin := order{Begin: wall(at), Load: &plannedLoad{Profile: s.amount.Profile, HTTP2: c.plan.Streams > 0}}
+		load := &plannedLoad{Profile: s.amount.Profile, HTTP2: c.plan.Streams > 0}
+		load.Named, load.Names = c.plan.Named()
+		begin := order{Begin: wall(at), Load: load}
 		if err := s.pipe.send(s.exited, begin); err != nil {
 			return func() error { return err }
 		}

@@ -106,6 +106,11 @@ func TestPlanCounts(t *testing.T) {
 			p.Measurement = session.Amount{DurationMicroseconds: 2 * second, Profile: profile.Profile{rate(53, 53, 0, false)}}
 			p.Warmup = &session.Amount{Requests: 11, Profile: profile.Profile{rate(53, 53, 0, false)}}
 		}),
+		"open, with fractions": declared(func(p *session.Plan) {
+			p.Arrivals, p.Connections = &session.Arrivals{Shares: 1, Scale: 10}, 20
+			p.Measurement = session.Amount{DurationMicroseconds: 2 * second, Profile: profile.Profile{rate(75, 75, 0, false)}}
+			p.Warmup = &session.Amount{Requests: 3, Profile: profile.Profile{rate(15, 45, 1, false)}}
+		}),
 		"open with a ramp": declared(func(p *session.Plan) {
 			p.Arrivals, p.Connections = &session.Arrivals{Shares: 1}, 20
 			p.Measurement = session.Amount{Requests: 101, Profile: profile.Profile{rate(0, 60, 2, false)}}
@@ -120,6 +125,7 @@ func TestPlanCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var seen [2]testserver.Seen
 			var counts [2]result.Counts
+			var byRequest [2][]result.RequestMetrics
 			for i, native := range []bool{false, true} {
 				server := testserver.New(t, func(r testserver.Request) testserver.Answer {
 					if strings.HasPrefix(r.Path, "/missing") {
@@ -133,7 +139,7 @@ func TestPlanCounts(t *testing.T) {
 				})
 				totals, _ := runPlan(t, p, server.Address(), native)
 				server.Stop()
-				seen[i], counts[i] = server.Seen(), totals.Counts
+				seen[i], counts[i], byRequest[i] = server.Seen(), totals.Counts, totals.ByRequest
 				if !native {
 					checkPlanTotals(t, p, totals)
 				}
@@ -144,6 +150,14 @@ func TestPlanCounts(t *testing.T) {
 			for path, n := range seen[1].Paths {
 				if seen[0].Paths[path] != n {
 					t.Errorf("%s was requested %d times by k6, %d times by the driver", path, seen[0].Paths[path], n)
+				}
+			}
+			if len(byRequest[0]) != len(byRequest[1]) {
+				t.Fatalf("k6 has the metrics of %d requests, the driver of %d", len(byRequest[0]), len(byRequest[1]))
+			}
+			for request := range byRequest[0] {
+				if k6, driver := &byRequest[0][request], &byRequest[1][request]; k6.Requests != driver.Requests || k6.Errors != driver.Errors || k6.Total().Count != driver.Total().Count {
+					t.Errorf("request %d: k6 counted %+v, the driver %+v", request, k6, driver)
 				}
 			}
 			if k6, driver := counts[0], counts[1]; k6.Requests != driver.Requests || k6.Errors != driver.Errors || k6.Non2xx != driver.Non2xx || k6.Dropped != driver.Dropped {
@@ -171,8 +185,15 @@ func checkPlanTotals(t *testing.T, p *session.Plan, totals *result.Totals) {
 	if levels := p.Measurement.Profile.Levels(); len(levels) != len(totals.Levels) {
 		t.Errorf("%d levels of %d", len(totals.Levels), len(levels))
 	}
-	if _, err := session.Encode(totals); err != nil {
-		t.Error(err)
+	data, err := session.Encode(totals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.DecodeTotals(data); err != nil {
+		t.Errorf("the manager rejects the totals: %v", err)
+	}
+	if names := p.RequestNames(); len(names) > 1 && len(totals.ByRequest) != len(names) {
+		t.Errorf("metrics of %d requests of %d", len(totals.ByRequest), len(names))
 	}
 }
 

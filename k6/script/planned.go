@@ -14,6 +14,7 @@ import (
 // planned is what the output keeps of a declared load in addition to a script's.
 type planned struct {
 	http2 bool
+	named []int // as plannedLoad's
 	// held holds, by virtual user, the outcomes of requests whose responses must have a certain length. The script checks it, and
 	// each check follows its request.
 	held map[string]recorder.Outcome
@@ -22,12 +23,15 @@ type planned struct {
 }
 
 func newPlanned(declared *plannedLoad) *planned {
-	return &planned{http2: declared.HTTP2, held: map[string]recorder.Outcome{}}
+	return &planned{http2: declared.HTTP2, named: declared.Named, held: map[string]recorder.Outcome{}}
 }
 
 // hold completes the outcome of a request. It reports whether the outcome must not be recorded yet.
 func (p *planned) hold(trail *httpext.Trail, o *recorder.Outcome) bool {
 	p.lastStart = max(p.lastStart, o.Ended-o.Total)
+	if i := number(trail, k6script.RequestTag); i < len(p.named) {
+		o.Named = p.named[i]
+	}
 	if proto, _ := trail.Tags.Get("proto"); p.http2 && o.Status != 0 && proto != "HTTP/2.0" {
 		o.Error = result.ErrorTLS // as the driver's: TLS has negotiated another protocol
 	}
@@ -65,8 +69,8 @@ func (p *planned) release(l *load) {
 
 // totals returns the metrics of a declared load.
 func (p *planned) totals(l *load) *result.Totals {
-	statuses, _ := l.recorder.Parts()
-	t := &result.Totals{Measure: *l.recorder.Total(), Statuses: statuses, StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node}
+	statuses, byRequest := l.recorder.Parts()
+	t := &result.Totals{Measure: *l.recorder.Total(), Statuses: statuses, ByRequest: byRequest, StartedAt: l.from.UnixMicro(), EndedAt: l.last.UnixMicro(), Usage: l.used, NodeUsage: l.node}
 	t.Levels, t.Steps = l.sampler.LevelTotals()
 	t.Arrivals = &result.Arrivals{StartedMicroseconds: p.lastStart.Microseconds()}
 	return t

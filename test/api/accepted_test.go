@@ -46,6 +46,7 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"users who load pages", base, pageLoad(`{path: /, elements: [/a, "/b?c=%20d"]}, {path: /f, method: POST, body: {text: a}, weight: 2}`, `closed: {connections: null, users: 25, requestCount: 25}, warmup: {requestCount: 25}`, ``)},
 		{"levels of users", base, pageLoad(`{path: /}`, `pages: {connectionsPerUser: 20}, closed: null, stages: {thinkTime: {minMilliseconds: 500}, levels: [{users: 1, holdSeconds: 1}, {users: 1000, rampSeconds: 1, holdSeconds: 1}]}`, ``)},
 		{"a rate", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, requestCount: 5}}}`},
+		{"a rate below one", base, `spec: {load: {closed: null, open: {requestsPerSecond: 0.5, requestCount: 5, ramp: {from: 0.125, seconds: 2}}}}`},
 		{"a rate that rises from nothing", base, `spec: {load: {closed: null, open: {requestsPerSecond: 1000, durationSeconds: 10, ramp: {from: 0, seconds: 10}}}}`},
 		{"levels of rates", base, `spec: {load: {closed: null, stages: {interArrivalTimes: Poisson, levels: [{requestsPerSecond: 10, holdSeconds: 1}, {requestsPerSecond: 5, holdSeconds: 1}]}}}`},
 		{"levels up to any breaking point", base, `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}], stopAt: [{metric: TargetCPU, above: 99%}, {metric: FailedRequests, above: "0"}, {metric: ErrorRate, above: 99.9%}, {metric: LatencyP99, above: 0.001ms}, {metric: ThroughputGain, below: 19.5%}]}}}`},

@@ -67,6 +67,11 @@ func TestBenchmarkIsAccepted(t *testing.T) {
 	if got := *b.Status.ObservedGeneration; got != -1 {
 		t.Errorf("observedGeneration %d", got)
 	}
+	if _, err := acceptBenchmark(t, `{spec: {template: {spec: {load: {requests: [{name: a, path: /}]}}},
+		repetitions: {until: {metric: BytesPerSecond, request: a}},
+		comparison: {metrics: [{name: LatencyP99}, {name: LatencyP99, request: a}, {name: LatencyP99, request: b, role: Report}, {name: ErrorRate, request: a, role: Report}]}}}`); err != nil {
+		t.Error(err)
+	}
 	smallest, err := acceptBenchmark(t, `{spec: {axes: null, exclude: null, repetitions: {max: null, until: null, min: null, invalidRuns: null, order: null}, comparison: null, capacity: null, schedule: null, suspend: null, rerun: null, history: null}}`)
 	if err != nil {
 		t.Fatal(err)
@@ -91,14 +96,18 @@ func TestBenchmarkIsRefused(t *testing.T) {
 		`{spec: {repetitions: {min: 5}}}`:                                          "repetitions.min must be at least 6",
 		`{spec: {repetitions: {min: 7}, comparison: {metrics: [{name: LatencyP50}, {name: LatencyP90}, {name: LatencyP99}, {name: ErrorRate}]}}}`: "repetitions.min must be at least 8",
 		`{spec: {repetitions: {min: 7}, comparison: {confidencePercent: 99}}}`:                                                                    "repetitions.min must be at least 8",
-		`{spec: {repetitions: null}}`:                                    "repetitions must be set when comparison is set beside capacity",
-		`{spec: {axes: null, exclude: null}}`:                            "comparison.baseline.cell needs axes",
-		`{spec: {comparison: {baseline: {lastPassed: {}}}}}`:             "exactly one of the fields in [cell lastPassed runs benchmark] must be set",
-		`{spec: {comparison: {baseline: {cell: null, lastPassed: {}}}}}`: "measure must be Rerun with baseline.cell",
-		`{spec: {comparison: {metrics: [{name: Speed}]}}}`:               "Unsupported value: \"Speed\"",
-		`{spec: {capacity: {from: 50000}}}`:                              "max must be greater than from",
-		`{spec: {schedule: {cron: x}}}`:                                  "spec.schedule.cron",
-		`{spec: {unknown: 1}}`:                                           "unknown field \"spec.unknown\"",
+		`{spec: {repetitions: null}}`:                                                                       "repetitions must be set when comparison is set beside capacity",
+		`{spec: {axes: null, exclude: null}}`:                                                               "comparison.baseline.cell needs axes",
+		`{spec: {comparison: {baseline: {lastPassed: {}}}}}`:                                                "exactly one of the fields in [cell lastPassed runs benchmark] must be set",
+		`{spec: {comparison: {baseline: {cell: null, lastPassed: {}}}}}`:                                    "measure must be Rerun with baseline.cell",
+		`{spec: {comparison: {metrics: [{name: Speed}]}}}`:                                                  "Unsupported value: \"Speed\"",
+		`{spec: {comparison: {metrics: [{name: LatencyP99, request: a}, {name: LatencyP99, request: a}]}}}`: "metrics must not have the same metric of the same request twice",
+		`{spec: {comparison: {metrics: [{name: LatencyP99}, {name: LatencyP99, role: Report}]}}}`:           "metrics must not have the same metric of the same request twice",
+		`{spec: {comparison: {metrics: [{name: TargetPeakMemory, request: a}]}}}`:                           "spec.comparison.metrics[0].request: Invalid value: a request has latencies, ErrorRate, RequestsPerSecond and BytesPerSecond only: omit request",
+		`{spec: {repetitions: {until: {metric: PageTimeP99, request: a}}}}`:                                 "spec.repetitions.until.request: Invalid value: a request has latencies, ErrorRate, RequestsPerSecond and BytesPerSecond only: omit request",
+		`{spec: {capacity: {from: 50000}}}`:                                                                 "max must be greater than from",
+		`{spec: {schedule: {cron: x}}}`:                                                                     "spec.schedule.cron",
+		`{spec: {unknown: 1}}`:                                                                              "unknown field \"spec.unknown\"",
 	} {
 		if _, err := acceptBenchmark(t, changes); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", changes, err, want)

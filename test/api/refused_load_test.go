@@ -10,6 +10,12 @@ var loadRefusals = []refusal{
 		want: []string{"spec.load.open", "exactly one of the fields in [requestCount durationSeconds]"}},
 	{name: "open without a rate", patch: `spec: {load: {closed: null, open: {durationSeconds: 1}}}`,
 		want: []string{"spec.load.open.requestsPerSecond", "Required value"}},
+	{name: "a rate of zero", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 0, durationSeconds: 1}}}`,
+		want: []string{"spec.load.open.requestsPerSecond", "must be greater than zero"}},
+	{name: "a rate with four decimals", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 1.0005, durationSeconds: 1}}}`,
+		want: []string{"spec.load.open.requestsPerSecond", "must have at most three decimals"}},
+	{name: "a ramp that makes more than the requests, at fractions", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 0.5, requestCount: 4, ramp: {from: 0.4, seconds: 10}}}}`,
+		want: []string{"spec.load.open.ramp.seconds", "must not be longer than the requests last"}},
 	{name: "ramp longer than the load", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 1, durationSeconds: 9, ramp: {from: 0, seconds: 10}}}}`,
 		want: []string{"spec.load.open.ramp.seconds", "at most durationSeconds"}},
 	{name: "unknown inter-arrival times", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 1, durationSeconds: 9, interArrivalTimes: Even}}}`,
@@ -151,7 +157,7 @@ var deadlineRefusals = []refusal{
 	{name: "ramp of connections longer than the load", patch: `spec: {load: {closed: {requestCount: null, durationSeconds: 9, rampSeconds: 10}}}`,
 		want: []string{"spec.load.closed.rampSeconds", "at most durationSeconds"}},
 	{name: "ramp of a rate longer than the requests last", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 10, requestCount: 49, ramp: {from: 0, seconds: 10}}}}`,
-		want: []string{"spec.load.open.ramp.seconds", "ramp.seconds must not be longer than the requests last: the ramp alone"}},
+		want: []string{"spec.load.open.ramp.seconds", "ramp.seconds must not be longer than the requests last"}},
 }
 
 // steady is a patch with a warm-up that lasts until the target is steady.

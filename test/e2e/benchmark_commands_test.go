@@ -29,9 +29,10 @@ func (c *cluster) commands(t *testing.T, b *v1alpha1.Benchmark, round *benchmark
 	}
 	prints(2, "FAILED", "watch", ref)
 	prints(0, "worse", "report", ref)
-	prints(0, "| /fixed/4000/100 |", "table", ref, "--metric", "LatencyP50", "--percent-of", "path=/fixed/2000/100", "-o", "markdown")
+	prints(0, "| /fixed/4000/100 |", "table", ref, "--metric", "LatencyP50:varied", "--percent-of", "path=/fixed/2000/100", "-o", "markdown")
 	first, second := ofTwoCells(t, round)
 	prints(0, "/load/requests/0/path", "compare", first, second)
+	prints(0, "LatencyP50:varied", "compare", first, second, "--metric", "LatencyP50:varied,LatencyP50:same")
 	plugin(t, 1, "compare", ref+"#1", ref, "-n", ns)
 	plugin(t, 4, "report", "benchmark/none", "-n", ns)
 

@@ -35,13 +35,17 @@ func TestBenchmark(t *testing.T) {
 		Clients(1, "200m", "128Mi").Seconds(2, 2).Obj()
 	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace(t), Name: "service-times"}}
 	b.Spec.Template.Spec = run.Spec
+	b.Spec.Template.Spec.Load.Requests = []v1alpha1.Request{{Name: "varied", Path: "/fixed/2000/100"}, {Name: "same", Path: "/fixed/2000/10"}}
 	b.Spec.Axes = []v1alpha1.Axis{{Name: "path", Path: "/load/requests/0/path", Values: []apiextensionsv1.JSON{
 		{Raw: []byte(`"/fixed/2000/100"`)}, {Raw: []byte(`"/fixed/4000/100"`)},
 	}}}
 	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(6)), InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(20))}}
 	b.Spec.Comparison = &v1alpha1.Comparison{
 		Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"path": "/fixed/2000/100"}},
-		Metrics:  []v1alpha1.ComparedMetric{{Name: v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50)}},
+		Metrics: []v1alpha1.ComparedMetric{
+			{Name: v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50), Request: "varied"},
+			{Name: v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50), Request: "same", Role: v1alpha1.RoleReport, TolerancePercent: ptr.To(int32(40))},
+		},
 	}
 	c.create(t, b)
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Second, 8*time.Minute, true, func(ctx context.Context) (bool, error) {
@@ -50,7 +54,8 @@ func TestBenchmark(t *testing.T) {
 	}); err != nil {
 		t.Fatalf("wait for the end of the round: %v: %+v", err, b.Status)
 	}
-	if e := b.Status.Round.Effects; b.Status.Verdict != v1alpha1.BenchmarkFailed || len(e) != 1 || e[0].Word != v1alpha1.EffectWorse {
+	if e := b.Status.Round.Effects; b.Status.Verdict != v1alpha1.BenchmarkFailed || len(e) != 2 || e[0].Request != "varied" || e[0].Word != v1alpha1.EffectWorse ||
+		e[1].Request != "same" || e[1].Word == v1alpha1.EffectWorse {
 		t.Fatalf("%s: %+v", lifecycle.Succeeded(b).Message, b.Status.Round)
 	}
 	t.Log(lifecycle.Succeeded(b).Message)

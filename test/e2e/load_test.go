@@ -51,11 +51,11 @@ func TestOpenLoads(t *testing.T) {
 		// least and most bound the number of requests. They differ if it is random.
 		least, most int64
 	}{
-		{"uniform", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5))}, v1alpha1.LoadPerClient, 600, 600},
-		{"split", v1alpha1.OpenLoad{RequestsPerSecond: 101, RequestCount: ptr.To(int64(505))}, v1alpha1.LoadPerRun, 505, 505},
-		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), InterArrivalTimes: v1alpha1.InterArrivalPoisson}, v1alpha1.LoadPerClient, 500, 700},
+		{"uniform", v1alpha1.OpenLoad{RequestsPerSecond: "60", DurationSeconds: ptr.To(int32(5))}, v1alpha1.LoadPerClient, 600, 600},
+		{"split", v1alpha1.OpenLoad{RequestsPerSecond: "101", RequestCount: ptr.To(int64(505))}, v1alpha1.LoadPerRun, 505, 505},
+		{"poisson", v1alpha1.OpenLoad{RequestsPerSecond: "60", DurationSeconds: ptr.To(int32(5)), InterArrivalTimes: v1alpha1.InterArrivalPoisson}, v1alpha1.LoadPerClient, 500, 700},
 		{"ramp", v1alpha1.OpenLoad{
-			RequestsPerSecond: 60, DurationSeconds: ptr.To(int32(5)), Ramp: &v1alpha1.RateRamp{From: ptr.To(int32(0)), Seconds: 4},
+			RequestsPerSecond: "60", DurationSeconds: ptr.To(int32(5)), Ramp: &v1alpha1.RateRamp{From: ptr.To(v1alpha1.ArrivalRate("0")), Seconds: 4},
 		}, v1alpha1.LoadPerClient, 355, 365}, // 4 s at a mean of 60/s, and 1 s at 120/s
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestOpenLoads(t *testing.T) {
 				t.Errorf("%.2f requests/s achieved, target rate %.2f", achieved, asked)
 			}
 			// The rate is that of all clients.
-			if rate := stored.Run.TargetRatePerSecond; rate != int64(test.load.RequestsPerSecond)*map[v1alpha1.LoadIsPer]int64{v1alpha1.LoadPerClient: 2, v1alpha1.LoadPerRun: 1}[test.per] {
-				t.Errorf("the result has the target rate %d/s", rate)
+			if rate := stored.Run.TargetRatePerSecond; rate != float64(test.load.RequestsPerSecond.Thousandths()*map[v1alpha1.LoadIsPer]int64{v1alpha1.LoadPerClient: 2, v1alpha1.LoadPerRun: 1}[test.per])/1000 {
+				t.Errorf("the result has the target rate %g/s", rate)
 			}
 		})
 	}

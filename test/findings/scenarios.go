@@ -322,7 +322,7 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 	{
 		name: "script", about: "a script with which nothing is wrong",
 		near: []string{
-			validity.ReasonNoRequests, validity.ReasonScriptMarkedFailed, validity.ReasonLoadEndedEarly, validity.ReasonIterationsDropped,
+			validity.ReasonNoRequests, validity.ReasonScriptMarkedFailed, validity.ReasonIterationsDropped,
 			validity.ReasonTeardownFailed, validity.ReasonSummaryFailed, validity.ReasonMetricsOmitted,
 		},
 		script: rateScript(20, ``),
@@ -340,15 +340,6 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		script: rateScript(20, `if (exec.scenario.iterationInTest === 10) exec.test.fail('by the script');`) +
 			`export function teardown() { throw new Error('by the script'); }
 export function handleSummary() { throw new Error('by the script'); }`,
-		run: scripted,
-	},
-	{
-		name: "script-ending", about: "a script whose threshold ends the load of all clients, which is no finding",
-		near: []string{validity.ReasonLoadEndedEarly},
-		script: `import http from 'k6/http';
-export const options = { vus: 5, duration: '30s', thresholds: { http_reqs: [{ threshold: 'count<200', abortOnFail: true }] } };
-export default function () { http.get(__ENV.ASSAY_TARGET_URL + '/fixed/2000/100'); }
-`,
 		run: scripted,
 	},
 	{

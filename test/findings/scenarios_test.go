@@ -13,7 +13,6 @@ import (
 // elsewhere holds the findings that no scenario provokes, each with where it is shown.
 var elsewhere = map[string]string{
 	"ForeignTool":                     "test/e2e TestTools",
-	validity.ReasonLoadEndedEarly:     "unit tests: it needs a client of an earlier version",
 	validity.ReasonClockUncertain:     "make chaos ARGS='-kinds client-clock-set'",
 	validity.ReasonClockStepped:       "make chaos ARGS='-kinds manager-clock-set'",
 	validity.ReasonServerExited:       "make chaos ARGS='-kinds server-killed'",

@@ -115,7 +115,7 @@ func (r *Run) WarmupSeconds(seconds int32) *Run {
 
 // Rate makes each client start the given number of requests per second for the given time.
 func (r *Run) Rate(requestsPerSecond, seconds int32) *Run {
-	r.Spec.Load.Closed, r.Spec.Load.Open = nil, &v1alpha1.OpenLoad{RequestsPerSecond: requestsPerSecond, DurationSeconds: ptr.To(seconds)}
+	r.Spec.Load.Closed, r.Spec.Load.Open = nil, &v1alpha1.OpenLoad{RequestsPerSecond: v1alpha1.WholeRate(int64(requestsPerSecond)), DurationSeconds: ptr.To(seconds)}
 	return r
 }
 

@@ -21,12 +21,12 @@ func (d *Design) Evaluate(l *blocks.Ledger) benchmark.Evaluation {
 	if blocks == 0 {
 		return e
 	}
-	mixed := d.Mixed(l)
+	mixed, metrics := d.Mixed(l), slices.Concat(benchmark.MetricNames, benchmark.RequestMetrics(d.Spec))
 	for cell := range d.Cells {
 		if mixed[cell] != "" {
 			continue
 		}
-		for _, metric := range benchmark.MetricNames {
+		for _, metric := range metrics {
 			if estimate, ok := d.estimate(l, blocks, cell, metric); ok {
 				e.Estimates = append(e.Estimates, estimate)
 			}
@@ -99,13 +99,13 @@ func (d *Design) effects(l *blocks.Ledger, blocks int, mixed []string) []benchma
 			m := &d.Spec.Comparison.Metrics[i]
 			rule := ruleOf(m)
 			e := benchmark.Effect{
-				Cell: cell, Metric: m.Name, Role: benchmark.RoleOf(m), Better: v1alpha1.Direction(rule.Better),
+				Cell: cell, Metric: benchmark.KeyOf(m), Role: benchmark.RoleOf(m), Better: v1alpha1.Direction(rule.Better),
 				TolerancePercent: int32(rule.TolerancePercent), DifferentTimes: !d.rerun(), Message: message,
 			}
 			var c statistics.Comparison
 			if message == "" {
 				var err error
-				if c, err = d.compare(l, blocks, cell, m.Name); err != nil {
+				if c, err = d.compare(l, blocks, cell, e.Metric); err != nil {
 					e.Message = err.Error() // more runs than intervals are computed of
 				}
 			}
@@ -192,9 +192,10 @@ func (d *Design) Narrow(l *blocks.Ledger, blocks int) bool {
 	if until == nil {
 		return false
 	}
+	key := benchmark.MetricKey(until.Metric, until.Request)
 	var metric *v1alpha1.ComparedMetric
 	if c := d.Spec.Comparison; c != nil {
-		if i := slices.IndexFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return m.Name == until.Metric }); i >= 0 {
+		if i := slices.IndexFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.KeyOf(&m) == key }); i >= 0 {
 			metric = &c.Metrics[i]
 		}
 	}
@@ -207,11 +208,11 @@ func (d *Design) Narrow(l *blocks.Ledger, blocks int) bool {
 		switch {
 		case metric == nil:
 			var err error
-			if i, err = statistics.Median(l.Values(blocks, cell, until.Metric), alpha); err != nil {
+			if i, err = statistics.Median(l.Values(blocks, cell, key), alpha); err != nil {
 				return false
 			}
 		case d.compared(cell):
-			c, err := d.compare(l, blocks, cell, until.Metric)
+			c, err := d.compare(l, blocks, cell, key)
 			if err != nil {
 				return false
 			}

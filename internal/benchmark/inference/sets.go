@@ -25,7 +25,7 @@ func CompareSets(pairs []Sets, metrics []v1alpha1.ComparedMetric, confidencePerc
 	for _, pair := range pairs {
 		for i := range metrics {
 			m := &metrics[i]
-			baseline, candidate := MetricsIn(pair.Baseline, m.Name), MetricsIn(pair.Candidate, m.Name)
+			baseline, candidate := MetricsIn(pair.Baseline, benchmark.KeyOf(m)), MetricsIn(pair.Candidate, benchmark.KeyOf(m))
 			c, err := statistics.Unpaired(baseline, candidate)
 			if err != nil { // a side has no such metric
 				continue
@@ -34,7 +34,7 @@ func CompareSets(pairs []Sets, metrics []v1alpha1.ComparedMetric, confidencePerc
 			all = append(all, len(effects))
 			comparisons = append(comparisons, c)
 			effects = append(effects, benchmark.Effect{
-				Cell: pair.Cell, Metric: m.Name, Role: v1alpha1.RoleReport, Better: v1alpha1.Direction(rule.Better),
+				Cell: pair.Cell, Metric: benchmark.KeyOf(m), Role: v1alpha1.RoleReport, Better: v1alpha1.Direction(rule.Better),
 				TolerancePercent: int32(rule.TolerancePercent), DifferentTimes: true,
 			})
 		}

@@ -60,7 +60,8 @@ func LevelChanges(t *benchmark.Trend) []v1alpha1.LevelChange {
 	})
 	var statuses []v1alpha1.LevelChange
 	for _, c := range all[:min(len(all), maxLevelChanges)] {
-		statuses = append(statuses, v1alpha1.LevelChange{Cell: c.Cell, Metric: c.Metric, Round: c.Round, Percent: optional(c.Percent())})
+		metric, request := benchmark.SplitMetric(c.Metric)
+		statuses = append(statuses, v1alpha1.LevelChange{Cell: c.Cell, Metric: metric, Request: request, Round: c.Round, Percent: optional(c.Percent())})
 	}
 	return fitting(statuses, maxTrendBytes)
 }
@@ -75,8 +76,9 @@ func Effects(cells []cells.Cell, effects []benchmark.Effect) []v1alpha1.EffectSt
 	statuses := make([]v1alpha1.EffectStatus, min(len(order), maxStatus))
 	for i := range statuses {
 		e := &order[i]
+		metric, request := benchmark.SplitMetric(e.Metric)
 		statuses[i] = v1alpha1.EffectStatus{
-			Cell: cells[e.Cell].Name, Metric: e.Metric, Role: e.Role, Percent: optional(e.Percent), LowPercent: optional(e.LowPercent),
+			Cell: cells[e.Cell].Name, Metric: metric, Request: request, Role: e.Role, Percent: optional(e.Percent), LowPercent: optional(e.LowPercent),
 			HighPercent: optional(e.HighPercent), DetectablePercent: optional(e.DetectablePercent), Word: e.Word, Verdict: e.Verdict,
 		}
 		if e.BlocksToDecide > 0 {

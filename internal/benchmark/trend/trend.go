@@ -104,7 +104,7 @@ func gateMetrics(r *benchmark.Round) (metrics []v1alpha1.BenchmarkMetric) {
 	}
 	for i := range r.Spec.Comparison.Metrics {
 		if m := &r.Spec.Comparison.Metrics[i]; benchmark.RoleOf(m) == v1alpha1.RoleGate {
-			metrics = append(metrics, m.Name)
+			metrics = append(metrics, benchmark.KeyOf(m))
 		}
 	}
 	return metrics

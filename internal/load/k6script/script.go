@@ -251,21 +251,24 @@ type Arrivals struct {
 
 // Due returns what a stage of an open load has to do.
 func Due(p *session.Plan, a session.Amount) Arrivals {
-	share, shares := int64(p.Arrivals.Share), int64(p.Arrivals.Shares)
+	share, shares, scale := int64(p.Arrivals.Share), int64(p.Arrivals.Shares), scaleOf(p)
 	if a.Requests > 0 {
 		all := share + (a.Requests-1)*shares + 1
-		return Arrivals{Requests: a.Requests, Length: a.Profile.When(float64(all)), all: all}
+		return Arrivals{Requests: a.Requests, Length: a.Profile.When(scale * float64(all)), all: all}
 	}
-	all := int64(math.Ceil(round(a.Profile.Area(a.Duration()))))
+	all := int64(math.Ceil(round(a.Profile.Area(a.Duration()) / scale)))
 	return Arrivals{Requests: max(0, (all-share+shares-1)/shares), Length: a.Duration(), all: all}
 }
+
+// scaleOf returns what the rates of a plan are divided by.
+func scaleOf(p *session.Plan) float64 { return float64(max(1, p.Arrivals.Scale)) }
 
 // arrive makes the stage one of open load. The rate is that of all clients: each of them runs an execution segment, so
 // that the virtual users are those of all clients, too.
 func (s *stage) arrive(p *session.Plan, a session.Amount) {
 	due := Due(p, a)
 	s.Requests = due.Requests
-	s.Scenario.PreAllocatedVUs, s.Scenario.TimeUnit = p.Connections*p.Arrivals.Shares, "1s"
+	s.Scenario.PreAllocatedVUs, s.Scenario.TimeUnit = p.Connections*p.Arrivals.Shares, time.Duration(scaleOf(p)*float64(time.Second)).String()
 	if constant(a.Profile) {
 		s.Scenario.Executor, s.Scenario.Rate = "constant-arrival-rate", a.Profile.Final()
 		s.Scenario.Duration = max(upToMillisecond(due.Length), shortest).String()
@@ -273,7 +276,7 @@ func (s *stage) arrive(p *session.Plan, a session.Amount) {
 	}
 	// k6 starts the first request of a ramp where the native driver would start the second one.
 	s.Scenario.Executor = "ramping-arrival-rate"
-	s.Scenario.StartRate, s.Scenario.Stages = ramps(a.Profile, due.Length, max(a.Profile.When(float64(due.all+1)), shortest)-due.Length)
+	s.Scenario.StartRate, s.Scenario.Stages = ramps(a.Profile, due.Length, max(a.Profile.When(scaleOf(p)*float64(due.all+1)), shortest)-due.Length)
 }
 
 // round removes what the inexact numbers of an integral leave behind.

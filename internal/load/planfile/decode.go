@@ -43,43 +43,6 @@ func decode(data []byte) (values map[string]any, document *yaml.Node, err error)
 	return values, document, json.Unmarshal(text, &values)
 }
 
-// rateField is the field that may have decimals.
-const rateField = "load.open.requestsPerSecond"
-
-// scaleRates makes the rates of an open load whole numbers, and returns by what it has multiplied them: 1, 10, 100 or 1000.
-func (c *converter) scaleRates(values map[string]any) int {
-	load, _ := values["load"].(map[string]any)
-	open, _ := load["open"].(map[string]any)
-	rate := fmt.Sprint(open["requestsPerSecond"])
-	if f, is := open["requestsPerSecond"].(float64); is {
-		rate = strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	whole, decimals, _ := strings.Cut(rate, ".")
-	decimals = strings.TrimRight(decimals, "0")
-	n, err := strconv.ParseInt(whole+decimals, 10, 64)
-	if err != nil { // something else, which the schema rejects
-		return 1
-	}
-	scale := 1
-	for range decimals {
-		scale *= 10
-	}
-	if scale > 1 && (scale > 1000 || n <= 0 || n > maxPerSecond) {
-		c.reject(rateField, "%s must be above 0, have at most 3 decimals, and be at most %d with one, %d with two and %d with three",
-			rate, maxPerSecond/10, maxPerSecond/100, maxPerSecond/1000)
-	}
-	open["requestsPerSecond"] = float64(n)
-	if ramp, is := open["ramp"].(map[string]any); is {
-		if from, is := ramp["from"].(float64); is {
-			ramp["from"] = from * float64(scale)
-		}
-	}
-	return scale
-}
-
-// maxPerSecond is the largest rate of a BenchmarkRun.
-const maxPerSecond = 100_000
-
 func withoutPrefix(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) }
 
 // check sets the defaults of values and rejects those that the API server would refuse in a BenchmarkRun.

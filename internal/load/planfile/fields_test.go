@@ -21,8 +21,8 @@ type property struct {
 	Description string              `json:"description"`
 	Default     any                 `json:"default"`
 	Enum        []any               `json:"enum"`
-	Minimum     *int64              `json:"minimum"`
-	Maximum     *int64              `json:"maximum"`
+	Minimum     *json.Number        `json:"minimum"`
+	Maximum     *json.Number        `json:"maximum"`
 	Properties  map[string]property `json:"properties"`
 	Items       *property           `json:"items"`
 }
@@ -83,9 +83,6 @@ func TestFields(t *testing.T) {
 		}
 		all[name] = field
 	}
-	rate := all[rateField]
-	rate.Description += " In a plan it may have up to 3 decimals, such as 0.5."
-	all[rateField] = rate
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
@@ -94,7 +91,7 @@ func TestFields(t *testing.T) {
 			kind = "list of " + p.Items.Type + "s"
 		}
 		if p.Minimum != nil && p.Maximum != nil {
-			kind += fmt.Sprintf(" from %d to %d", *p.Minimum, *p.Maximum)
+			kind += fmt.Sprintf(" from %s to %s", *p.Minimum, *p.Maximum)
 		}
 		for i, value := range p.Enum {
 			kind += fmt.Sprint([]string{", ", " or "}[min(i, 1)], value)

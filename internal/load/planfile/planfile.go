@@ -55,7 +55,7 @@ func Read(data []byte, name, directory string) (*standalone.Job, error) {
 		return nil, err
 	}
 	c := &converter{directory: directory, document: document}
-	address, scale := c.substitute(values), c.scaleRates(values)
+	address := c.substitute(values)
 	if err := c.check(values); err != nil {
 		return nil, err
 	}
@@ -70,9 +70,6 @@ func Read(data []byte, name, directory string) (*standalone.Job, error) {
 			return nil, err
 		}
 		job = c.job(f, address)
-		if job.Plan.Arrivals != nil && scale > 1 {
-			job.Plan.Arrivals.Scale = scale
-		}
 	}
 	if err := errors.Join(c.errors...); err != nil {
 		return nil, err

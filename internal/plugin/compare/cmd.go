@@ -94,7 +94,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		},
 	}
 	cmd.Flags().StringArrayVarP(&o.selectors, "selector", "l", nil, "label selector of the runs of a side, as in kubectl get; may be repeated")
-	cmd.Flags().StringSliceVar(&o.metrics, "metric", nil, "metrics to compare, for example LatencyP99,ErrorRate; if not set, those that a Benchmark compares, and the default ones")
+	cmd.Flags().StringSliceVar(&o.metrics, "metric", nil, "metrics to compare, for example LatencyP99,ErrorRate or, of a request, LatencyP99:cart; if not set, those that a Benchmark compares, and the default ones")
 	cmd.Flags().Int32Var(&o.tolerance, "tolerance", defaultTolerance, "the difference that doesn't matter, in percent, unless a Benchmark says")
 	cmd.Flags().Int32Var(&o.confidence, "confidence", defaultConfidence, "the confidence of intervals in percent")
 	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp))

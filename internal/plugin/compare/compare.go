@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report/doc"
@@ -143,10 +144,18 @@ func WritePage(ctx context.Context, clusters [2]*cluster.Cluster, names [2]strin
 func compareSources(ctx context.Context, clusters [2]*cluster.Cluster, sources [2]source, o round.CompareOptions) (*round.Comparison, error) {
 	var sides [2]round.Side
 	var results [2]*result.Result
-	for i := range sources {
+	metrics := slices.Clone(o.Metrics)
+	order := []int{0, 1}
+	if sources[1].kind == cluster.Benchmark { // it may name metrics of single requests
+		slices.Reverse(order)
+	}
+	for _, i := range order {
 		var err error
-		if sides[i], results[i], err = read(ctx, clusters[i], &sources[i]); err != nil {
+		if sides[i], results[i], err = read(ctx, clusters[i], &sources[i], metrics); err != nil {
 			return nil, err
+		}
+		for m := range sides[i].Compared {
+			metrics = append(metrics, benchmark.KeyOf(&sides[i].Compared[m]))
 		}
 	}
 	if sources[0].selector == nil && sources[1].selector == nil && sides[0].Name == sides[1].Name {

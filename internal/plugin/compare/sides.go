@@ -18,15 +18,16 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// read returns the runs of a side and, if it is a single run that is valid, its result.
-func read(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, *result.Result, error) {
+// read returns the runs of a side, with those of metrics that are of single requests too, and, if it is a single run that is valid, its
+// result.
+func read(ctx context.Context, c *cluster.Cluster, s *source, metrics []v1alpha1.BenchmarkMetric) (round.Side, *result.Result, error) {
 	switch {
 	case s.selector != nil:
 		var list v1alpha1.BenchmarkRunList
 		if err := c.List(ctx, &list, client.InNamespace(c.Namespace), client.MatchingLabelsSelector{Selector: s.selector}); err != nil {
 			return round.Side{}, nil, cluster.Explain(err)
 		}
-		return runsOf(ctx, c, s.text, list.Items)
+		return runsOf(ctx, c, s.text, list.Items, metrics)
 	case s.kind == cluster.Benchmark:
 		side, err := roundOf(ctx, c, s)
 		return side, nil, err
@@ -35,7 +36,7 @@ func read(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, *resu
 	if err != nil {
 		return round.Side{}, nil, err
 	}
-	return runsOf(ctx, c, s.text, []v1alpha1.BenchmarkRun{*run})
+	return runsOf(ctx, c, s.text, []v1alpha1.BenchmarkRun{*run}, metrics)
 }
 
 // roundOf returns a round's valid runs of whole blocks, by cell.
@@ -85,7 +86,7 @@ func roundOf(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, er
 
 // runsOf returns one group of the runs that are valid and, if there is one run, its result. It holds one result in
 // memory at a time.
-func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha1.BenchmarkRun) (round.Side, *result.Result, error) {
+func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha1.BenchmarkRun, metrics []v1alpha1.BenchmarkMetric) (round.Side, *result.Result, error) {
 	side := round.Side{Name: text, Groups: []round.Group{{}}}
 	group := &side.Groups[0]
 	var dropped []string
@@ -110,7 +111,7 @@ func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha
 		case err != nil:
 			return round.Side{}, nil, err
 		}
-		if problem, err := add(group, run, r); err != nil {
+		if problem, err := add(group, run, r, metrics); err != nil {
 			return round.Side{}, nil, err
 		} else if problem != "" {
 			dropped = append(dropped, run.Name+" isn't valid: "+problem)
@@ -134,12 +135,12 @@ func runsOf(ctx context.Context, c *cluster.Cluster, text string, runs []v1alpha
 }
 
 // add adds a run to a group, or returns why it isn't valid.
-func add(group *round.Group, run *v1alpha1.BenchmarkRun, r *result.Result) (problem string, err error) {
+func add(group *round.Group, run *v1alpha1.BenchmarkRun, r *result.Result, metrics []v1alpha1.BenchmarkMetric) (problem string, err error) {
 	read := benchmark.Run{Name: run.Name, Started: run.CreationTimestamp.Time}
 	if end := run.Status.CompletionTime; end != nil {
 		read.Ended = end.Time
 	}
-	read.Complete(r, "")
+	read.Complete(r, "", metrics...)
 	if !read.Valid {
 		return read.Message, nil
 	}

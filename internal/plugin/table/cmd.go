@@ -132,7 +132,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "label selector, as in kubectl get, for example series=r1,size!=small")
 	cmd.Flags().StringSliceVar(&o.pivot.axes, "pivot", nil, "of a Benchmark: the axis of the rows and the axis of the columns, for example size,connections")
-	cmd.Flags().StringVar(&o.pivot.metric, "metric", "", "of a Benchmark: the metric, for example LatencyP99 (default RequestsPerSecond)")
+	cmd.Flags().StringVar(&o.pivot.metric, "metric", "", "of a Benchmark: the metric, for example LatencyP99 or, of a request, LatencyP99:cart (default RequestsPerSecond)")
 	cmd.Flags().StringVar(&o.pivot.percentOf, "percent-of", "", "of a Benchmark: the values of axes from which differences are printed in percent, for example server=httpd")
 	cmd.Flags().Int64Var(&o.pivot.round, "round", 0, "of a Benchmark: the number of the round; the last completed one if not set")
 	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(slices.Sorted(maps.Keys(result.Metrics)), cobra.ShellCompDirectiveNoFileComp))

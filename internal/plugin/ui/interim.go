@@ -84,7 +84,7 @@ func decidingMetric(spec *v1alpha1.BenchmarkSpec) v1alpha1.BenchmarkMetric {
 	if c := spec.Comparison; c != nil {
 		for i := range c.Metrics {
 			m := &c.Metrics[i]
-			if m.Role != v1alpha1.RoleReport && slices.Contains([]v1alpha1.BenchmarkMetric{"LatencyP50", "LatencyP90", "LatencyP95", "LatencyP99", "RequestsPerSecond"}, m.Name) {
+			if m.Role != v1alpha1.RoleReport && m.Request == "" && slices.Contains([]v1alpha1.BenchmarkMetric{"LatencyP50", "LatencyP90", "LatencyP95", "LatencyP99", "RequestsPerSecond"}, m.Name) {
 				return m.Name
 			}
 		}

@@ -153,7 +153,7 @@ func loadOf(spec *v1alpha1.BenchmarkRunSpec) string {
 	case spec.Load.Stages != nil:
 		return number.Count(int64(len(spec.Load.Stages.Levels))) + " stages"
 	case spec.Load.Open != nil:
-		return number.Count(loadplan.TargetRatePerSecond(spec)) + " requests/s"
+		return number.Rate(loadplan.TargetRatePerSecond(spec)) + " requests/s"
 	case spec.Load.Closed != nil:
 		text := number.Count(int64(spec.Load.Closed.Connections)) + " connections"
 		if spec.Load.Pages != nil {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
@@ -165,7 +166,7 @@ func (v *verdict) effects(effects []v1alpha1.EffectStatus) {
 		if e.Role == v1alpha1.RoleReport {
 			role = ", not in the gate"
 		}
-		v.printf("  %s of %s: %s%s%s", e.Metric, e.Cell, inference.Phrase(e.Word), interval(&e), role)
+		v.printf("  %s of %s: %s%s%s", benchmark.MetricKey(e.Metric, e.Request), e.Cell, inference.Phrase(e.Word), interval(&e), role)
 	}
 }
 

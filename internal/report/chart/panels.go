@@ -146,7 +146,7 @@ func (t *Timeline) loadPanel() Panel {
 	of := float64(cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(max(1, len(r.Clients)))))
 	switch r.Run.Load {
 	case result.LoadOpen:
-		l.Name, of = "load, target rate in requests/s", float64(r.Run.TargetRatePerSecond)
+		l.Name, of = "load, target rate in requests/s", r.Run.TargetRatePerSecond
 		if of == 0 && r.Arrivals != nil {
 			of = r.Arrivals.TargetRatePerSecond()
 		}

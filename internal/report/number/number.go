@@ -81,6 +81,9 @@ var hyphen = regexp.MustCompile(`(^|[\s(])-([0-9])`)
 // Count returns a whole number with a comma before each three digits.
 func Count(n int64) string { return Separated(strconv.FormatInt(n, 10)) }
 
+// Rate returns a rate per second with its decimals, and its thousands separated.
+func Rate(perSecond float64) string { return Separated(strconv.FormatFloat(perSecond, 'f', -1, 64)) }
+
 // Separated separates the thousands of a decimal number by commas: 1,234,567.8.
 func Separated(number string) string {
 	whole, fraction, has := strings.Cut(number, ".")

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report"
 )
 
@@ -38,7 +39,13 @@ func writeBenchstat(w io.Writer, r *Report) error {
 }
 
 // goUnit returns a metric in a unit of Go's benchmark format. Values are in the units of result.Metrics.
-func goUnit(metric v1alpha1.BenchmarkMetric, value float64) benchfmt.Value {
+func goUnit(key v1alpha1.BenchmarkMetric, value float64) benchfmt.Value {
+	metric, request := benchmark.SplitMetric(key)
+	if request != "" {
+		of := goUnit(metric, value)
+		of.Unit = request + ":" + of.Unit
+		return of
+	}
 	name := string(metric)
 	switch {
 	case name == "LatencyMean":

@@ -71,7 +71,7 @@ func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.Co
 	names := o.Metrics
 	if len(names) == 0 {
 		for _, m := range known {
-			names = append(names, m.Name)
+			names = append(names, benchmark.KeyOf(&m))
 		}
 		for _, m := range append(slices.Clone(defaultMetrics), v1alpha1.MetricTargetPeakMemory) {
 			if !slices.Contains(names, m) {
@@ -81,8 +81,9 @@ func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.Co
 	}
 	metrics := make([]v1alpha1.ComparedMetric, len(names))
 	for i, name := range names {
-		metrics[i] = v1alpha1.ComparedMetric{Name: name, TolerancePercent: ptr.To(o.TolerancePercent)}
-		if at := slices.IndexFunc(known, func(m v1alpha1.ComparedMetric) bool { return m.Name == name }); at >= 0 {
+		metric, request := benchmark.SplitMetric(name)
+		metrics[i] = v1alpha1.ComparedMetric{Name: metric, Request: request, TolerancePercent: ptr.To(o.TolerancePercent)}
+		if at := slices.IndexFunc(known, func(m v1alpha1.ComparedMetric) bool { return benchmark.KeyOf(&m) == name }); at >= 0 {
 			metrics[i] = known[at]
 		}
 	}

@@ -25,7 +25,8 @@ type unit struct {
 }
 
 // unitOf returns the unit of a metric. Metrics have those of result.Metrics.
-func unitOf(metric v1alpha1.BenchmarkMetric) unit {
+func unitOf(key v1alpha1.BenchmarkMetric) unit {
+	metric, _ := benchmark.SplitMetric(key)
 	switch {
 	case strings.HasPrefix(string(metric), "Latency"), strings.HasPrefix(string(metric), "PageTime"):
 		return unit{1000, "ms", 3}
@@ -93,9 +94,14 @@ var metricNames = map[v1alpha1.BenchmarkMetric]string{
 	v1alpha1.MetricBreakingPointThroughput:     "breaking point of throughput",
 }
 
-// MetricName returns the name of a metric in sentences and on axes.
-func MetricName(metric v1alpha1.BenchmarkMetric) string {
-	return cmp.Or(metricNames[metric], string(metric))
+// MetricName returns the name of a metric in sentences and on axes. That of a single request has its name: "p99 (cart)".
+func MetricName(key v1alpha1.BenchmarkMetric) string {
+	metric, request := benchmark.SplitMetric(key)
+	name := cmp.Or(metricNames[metric], string(metric))
+	if request != "" {
+		name += " (" + request + ")"
+	}
+	return name
 }
 
 // MetricUnit returns the unit in which a metric is written; empty if its name says it.

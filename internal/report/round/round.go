@@ -58,7 +58,7 @@ func (r *Report) Confidence() int32 {
 func (r *Report) compared() (metrics []v1alpha1.BenchmarkMetric) {
 	if c := r.Spec.Comparison; c != nil {
 		for i := range c.Metrics {
-			metrics = append(metrics, c.Metrics[i].Name)
+			metrics = append(metrics, benchmark.KeyOf(&c.Metrics[i]))
 		}
 	}
 	return metrics
@@ -91,7 +91,11 @@ func (r *Report) AxisTitle(metric v1alpha1.BenchmarkMetric) string {
 	if name == "" || !strings.HasPrefix(string(metric), "Latency") {
 		return MetricTitle(metric)
 	}
-	return MetricName(metric) + " (" + name + "), " + MetricUnit(metric)
+	of, request := benchmark.SplitMetric(metric)
+	if request != "" {
+		name = request + ", " + name
+	}
+	return MetricName(of) + " (" + name + "), " + MetricUnit(metric)
 }
 
 // latencyName returns what the latencies of all cells are; empty if they aren't the same, or the spec doesn't say.

@@ -181,3 +181,34 @@ func TestUnknownFormat(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMetricOfARequest has a metric of a single request in all formats.
+func TestMetricOfARequest(t *testing.T) {
+	r := &round.Report{Round: roundtest.Requests(t)}
+	for format, wants := range map[string][]string{
+		"text":      {"p99 (checkout) of apr is 2.0 times nio", "LatencyP99:checkout ms", "LatencyP99:checkout of connector=apr"},
+		"markdown":  {"p99 (checkout) of apr is 2.0 times nio", "LatencyP99:checkout ms"},
+		"csv":       {",LatencyP99:checkout ms,"},
+		"json":      {`"metric": "LatencyP99:checkout"`},
+		"junit":     {"LatencyP99:checkout of connector=apr"},
+		"benchstat": {" checkout:p99-sec"},
+	} {
+		text := write(t, format, r)
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", format, want, text)
+			}
+		}
+	}
+	if title := r.AxisTitle("LatencyP99:checkout"); title != "p99 (checkout, service time), ms" {
+		t.Error(title)
+	}
+	p, err := round.NewPivot(r.Round, round.PivotOptions{Metric: "LatencyP99:checkout"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := round.PivotFormats.Write(&out, "text", p); err != nil || !strings.Contains(out.String(), "median of LatencyP99:checkout ms") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

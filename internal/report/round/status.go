@@ -54,11 +54,11 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 
 func effectOf(r *Report, s *v1alpha1.EffectStatus) benchmark.Effect {
 	e := benchmark.Effect{
-		Cell: cellOf(r, s.Cell), Metric: s.Metric, Role: s.Role, Percent: parsed(s.Percent), LowPercent: parsed(s.LowPercent), HighPercent: parsed(s.HighPercent),
+		Cell: cellOf(r, s.Cell), Metric: benchmark.MetricKey(s.Metric, s.Request), Role: s.Role, Percent: parsed(s.Percent), LowPercent: parsed(s.LowPercent), HighPercent: parsed(s.HighPercent),
 		DetectablePercent: parsed(s.DetectablePercent), Word: s.Word, Verdict: s.Verdict, BlocksToDecide: int(ptr.Deref(s.BlocksToDecide, 0)),
 	}
 	if c := r.Spec.Comparison; c != nil {
-		if i := slices.IndexFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return m.Name == s.Metric }); i >= 0 {
+		if i := slices.IndexFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.KeyOf(&m) == e.Metric }); i >= 0 {
 			e.Better, e.TolerancePercent = c.Metrics[i].Better, ptr.Deref(c.Metrics[i].TolerancePercent, 5)
 		}
 		e.DifferentTimes = c.Baseline.Cell == nil

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -96,7 +97,7 @@ func decisionSection(r *round.Report) doc.Section {
 	facts := []doc.Fact{{Name: "Reason", Value: cmp.Or(r.Reason, "-")}}
 	if p := r.Spec.Repetitions; p != nil && p.Until != nil {
 		facts = append(facts, doc.Fact{
-			Name: "Stops early", Value: fmt.Sprintf("after full blocks, when the intervals of %s are within ±%d%%", round.MetricName(p.Until.Metric), p.Until.HalfWidthPercent),
+			Name: "Stops early", Value: fmt.Sprintf("after full blocks, when the intervals of %s are within ±%d%%", round.MetricName(benchmark.MetricKey(p.Until.Metric, p.Until.Request)), p.Until.HalfWidthPercent),
 		})
 	}
 	s := doc.Section{ID: "decision", Title: "How it was decided", Question: "By which rule, of which spec?", Blocks: []doc.Block{

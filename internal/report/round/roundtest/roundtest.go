@@ -107,7 +107,7 @@ func Connectors(t testing.TB) *benchmark.Round {
 		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(10))}, Comparison: comparison(),
 		Capacity: &v1alpha1.Capacity{Path: "/load/open/requestsPerSecond", From: 500, Max: 50_000},
 	}
-	spec.Template.Spec.Load.Open = &v1alpha1.OpenLoad{RequestsPerSecond: 500, DurationSeconds: ptr.To(int32(60))}
+	spec.Template.Spec.Load.Open = &v1alpha1.OpenLoad{RequestsPerSecond: "500", DurationSeconds: ptr.To(int32(60))}
 	return CarriedOut(t, spec, func(run *benchmark.Run, cell *cells.Cell) {
 		run.Metrics = figures(factor[cell.Values["connector"]] * noise(run, 0.04))
 		if run.Name == "connectors-r3-c001-b04" {
@@ -330,3 +330,14 @@ var (
 	made    sync.Once
 	encoded = map[string][]byte{}
 )
+
+// Requests returns a round that compares the latency of the request checkout, which is slower with apr, and that of all, which isn't.
+func Requests(t testing.TB) *benchmark.Round {
+	spec := two()
+	spec.Comparison.Metrics = []v1alpha1.ComparedMetric{{Name: "LatencyP99"}, {Name: "LatencyP99", Request: "checkout"}}
+	spec.Template.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: 25, DurationSeconds: ptr.To(int32(60))}
+	return CarriedOut(t, spec, func(run *benchmark.Run, _ *cells.Cell) {
+		run.Metrics = figures(noise(run, 0.01))
+		run.Metrics["LatencyP99:checkout"] = 8000 * float64(run.Cell+1) * noise(run, 0.01)
+	})
+}
