@@ -322,9 +322,9 @@ func genericScenarios() []scenario {
 	var all []scenario
 	for name, image := range map[string]string{"jdkhttp": jdkHTTPImage, "nanohttpd": nanoHTTPDImage} {
 		all = append(all, scenario{
-			name: name, image: image,
+			name: name, image: image, logged: []string{"Picked up JDK_JAVA_OPTIONS: -Xlog:gc"},
 			target: func(target *v1alpha1.Target) {
-				target.Server.Generic = &v1alpha1.GenericServer{ContentPath: "/www"}
+				target.Server.Generic = &v1alpha1.GenericServer{ContentPath: "/www", GCLog: v1alpha1.Enabled}
 				target.Pod = &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
 					{Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "THREADS", Value: ptr.To("4")}}},
 				}}

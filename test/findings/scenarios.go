@@ -57,6 +57,19 @@ func secureNginx(requests int32) *wrapper.Run {
 	return r
 }
 
+// serving limits the number of connections that a Tomcat serves at a time.
+func serving(connections int32, r *wrapper.Run) *wrapper.Run {
+	r.Spec.Target.Server.Tomcat.Connector.MaxConnections = ptr.To(connections)
+	return r
+}
+
+// streaming returns the run by HTTP/2 with streams on each connection.
+func streaming(streams int32, r *wrapper.Run) *wrapper.Run {
+	r.Spec.Target.Server.Tomcat.Connector.HTTP2 = v1alpha1.Enabled
+	r.Spec.Load.Client.Protocol, r.Spec.Load.Client.Streams = v1alpha1.HTTP2, ptr.To(streams)
+	return r
+}
+
 var steady = v1alpha1.SteadyState{WindowSeconds: ptr.To(int32(2)), Windows: ptr.To(int32(2)), ThroughputPercent: ptr.To(int32(20)), P99Percent: ptr.To(int32(100))}
 
 // untilSteady returns a run with a warm-up that has a time limit.
@@ -213,6 +226,26 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		name: "threads", about: "149 connections to a Tomcat of 150 threads",
 		near: []string{validity.ReasonConcurrencyLimited},
 		run:  func() *wrapper.Run { return tomcat(150, 149) },
+	},
+	{
+		name: "max-connections-exceeded", about: "60 connections to a Tomcat that serves 50 at a time",
+		raises: findings{validity.ReasonConcurrencyLimited: result.Warns},
+		run:    func() *wrapper.Run { return serving(50, tomcat(150, 60)) },
+	},
+	{
+		name: "max-connections", about: "60 connections to a Tomcat that serves 60 at a time",
+		near: []string{validity.ReasonConcurrencyLimited},
+		run:  func() *wrapper.Run { return serving(60, tomcat(150, 60)) },
+	},
+	{
+		name: "many-streams", about: "two connections of 40 streams to a Tomcat that works on 20 of a connection at a time",
+		raises: findings{validity.ReasonConcurrencyLimited: result.Warns},
+		run:    func() *wrapper.Run { return streaming(40, tomcat(150, 2)) },
+	},
+	{
+		name: "streams", about: "two connections of 19 streams to the same",
+		near: []string{validity.ReasonConcurrencyLimited},
+		run:  func() *wrapper.Run { return streaming(19, tomcat(150, 2)) },
 	},
 	{
 		name: "keep-alive-limit", about: "a Tomcat that closes each connection after 100 requests",
