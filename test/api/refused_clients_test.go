@@ -76,6 +76,7 @@ var toolRefusals = []refusal{
 	{name: "K6 with pages", patch: withK6(`, load: {pages: {}, closed: {connections: null, users: 5}}`), want: []string{"spec.load.pages", "must not be set with K6"}},
 	{name: "K6 with streams", patch: withK6(`, target: {tls: {certificate: {selfSigned: {}}}}, load: {client: {protocol: HTTP2, streams: 2}}`), want: []string{"spec.load.client.streams", "must be 1 with K6"}},
 	{name: "K6 with HTTP/2 without TLS", patch: withK6(`, load: {client: {protocol: HTTP2}}`), want: []string{"spec.load.client.protocol", "must be HTTP1 with K6 without TLS"}},
+	{name: "K6 with HTTP/2 to an external server without TLS", patch: withK6(`, target: {image: null, server: {tomcat: null, external: {url: "http://a"}}}, load: {client: {protocol: HTTP2}}`), want: []string{"spec.load.client.protocol", "must be HTTP1 with K6 without TLS"}},
 	{name: "K6 with Digest", patch: withK6(`, target: {readiness: {path: /a}}, load: {authentication: {scheme: Digest, secretName: a}}`), want: []string{"spec.load.authentication.scheme", "must be Basic or Bearer with K6"}},
 	{name: "K6 with Poisson arrivals", patch: withK6(`, load: {closed: null, open: {requestsPerSecond: 5, durationSeconds: 5, interArrivalTimes: Poisson}}`), want: []string{"spec.load.open.interArrivalTimes", "must be Constant with K6"}},
 	{name: "K6 with Poisson arrivals in stages", patch: withK6(`, load: {closed: null, stages: {levels: [{requestsPerSecond: 5, holdSeconds: 5}], interArrivalTimes: Poisson}}`), want: []string{"spec.load.stages.interArrivalTimes", "must be Constant with K6"}},
