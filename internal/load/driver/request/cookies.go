@@ -71,8 +71,17 @@ func parseCookie(field string) (c cookie, attributes *http.Cookie, ok bool) {
 	if !ok || name == "" || err != nil {
 		return cookie{}, nil, false
 	}
-	return cookie{pair: name + "=" + value, name: name, path: attributes.Path, secure: attributes.Secure, expires: attributes.Expires}, attributes, true
+	expires := attributes.Expires
+	for _, layout := range dates {
+		if date, err := time.Parse(layout, attributes.RawExpires); err == nil {
+			expires = date
+		}
+	}
+	return cookie{pair: name + "=" + value, name: name, path: attributes.Path, secure: attributes.Secure, expires: expires}, attributes, true
 }
+
+// dates are the forms of an expiry time that net/http doesn't read: with a year of two digits, and as C's asctime() writes it.
+var dates = []string{"Mon, 02-Jan-06 15:04:05 MST", "Mon, 02 Jan 06 15:04:05 MST", time.RFC850, time.ANSIC}
 
 // put adds c, or removes the cookie if c has expired. It replaces the cookie with the
 // same name, host and path.

@@ -84,6 +84,12 @@ func TestCookies(t *testing.T) {
 		"replaced":          {"h", "/", []string{"a=1", "b=2", "a=3"}, "a=3; b=2"},
 		"deleted and again": {"h", "/", []string{"a=1", "b=2", "a=; Max-Age=0", "a=3"}, "b=2; a=3"},
 		"JSON":              {"h", "/", []string{`prefs={"a":1, "b": [2]}`}, `prefs={"a":1, "b": [2]}`},
+		"expired, by dates of each form": {"h", "/", []string{
+			"a=1; Expires=Mon, 03 Jan 2000 10:00:00 GMT", "b=1; Expires=Mon, 03-Jan-2000 10:00:00 GMT", "c=1; Expires=Mon, 03-Jan-00 10:00:00 GMT",
+			"d=1; Expires=Monday, 03-Jan-00 10:00:00 GMT", "e=1; Expires=Mon Jan  3 10:00:00 2000", "f=1; Expires=Sun, 03-Jan-99 10:00:00 GMT",
+			"g=1; Expires=Sun, 03 Jan 99 10:00:00 GMT",
+		}, ""},
+		"not yet expired":   {"h", "/", []string{"a=1; Expires=Thu, 03-Jan-60 10:00:00 GMT", "b=1; Expires=soon"}, "a=1; b=1"},
 		"quotes":            {"h", "/", []string{`a="b c"; Path=/`}, `a="b c"`},
 		"spaces and equals": {"h", "/", []string{" a = b=c\t; path=/"}, "a=b=c"},
 		"no value":          {"h", "/", []string{"a=", "=b", "c", ""}, "a="},
