@@ -11,6 +11,7 @@ import (
 
 	argo "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/util/template"
+	helm "github.com/fluxcd/helm-controller/api/v2"
 	flux "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/google/go-cmp/cmp"
 	tekton "github.com/tektoncd/pipeline/pkg/apis/pipeline/v1"
@@ -27,8 +28,13 @@ import (
 // recipes has what docs/gitops.md shows.
 const recipes = "../../config/gitops/recipes"
 
-// argoCD is the version of Argo CD whose schema the recipes are held against.
-const argoCD = "github.com/argoproj/argo-cd/v3@v3.5.7"
+// The releases of tools whose schemas the recipes are held against.
+const (
+	argoCD           = "github.com/argoproj/argo-cd/v3@v3.5.7"
+	argoRollouts     = "github.com/argoproj/argo-rollouts@v1.9.0"
+	flagger          = "github.com/fluxcd/flagger@v1.36.1"
+	sourceController = "github.com/fluxcd/source-controller@v1.8.0"
+)
 
 func read(t *testing.T, path ...string) string {
 	t.Helper()
@@ -160,22 +166,42 @@ func TestArgoWorkflowParameter(t *testing.T) {
 	}
 }
 
-// TestArgoApplications checks the Applications by the schema of Argo CD's own release.
-func TestArgoApplications(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", argoCD).Output()
+// checkSchema checks objects by the CustomResourceDefinition in a module of their tool's own release.
+func checkSchema(t *testing.T, module, definition string, objects ...map[string]any) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module).Output()
 	if err != nil {
-		t.Fatalf("download %s: %v: %s", argoCD, err, out)
+		t.Fatalf("download %s: %v: %s", module, err, out)
 	}
-	var module struct{ Dir string }
-	if err := json.Unmarshal(out, &module); err != nil {
+	var downloaded struct{ Dir string }
+	if err := json.Unmarshal(out, &downloaded); err != nil {
 		t.Fatal(err)
 	}
-	var crd extensions.CustomResourceDefinition
-	if err := yaml.Unmarshal([]byte(read(t, module.Dir, "manifests/crds/application-crd.yaml")), &crd); err != nil {
-		t.Fatal(err)
+	for document := range strings.SplitSeq(read(t, downloaded.Dir, definition), "\n---\n") {
+		var crd extensions.CustomResourceDefinition
+		if err := yaml.Unmarshal([]byte(document), &crd); err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range crd.Spec.Versions {
+			for i, object := range objects {
+				if object["kind"] == crd.Spec.Names.Kind && object["apiVersion"] == crd.Spec.Group+"/"+version.Name {
+					validate(t, version.Schema.OpenAPIV3Schema, object)
+					objects[i] = nil
+				}
+			}
+		}
 	}
+	for _, object := range objects {
+		if object != nil {
+			t.Errorf("%s has no kind %v of %v", definition, object["kind"], object["apiVersion"])
+		}
+	}
+}
+
+func validate(t *testing.T, external *extensions.JSONSchemaProps, object map[string]any) {
+	t.Helper()
 	var props apiextensions.JSONSchemaProps
-	if err := extensions.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil); err != nil {
+	if err := extensions.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(external, &props, nil); err != nil {
 		t.Fatal(err)
 	}
 	structural, err := schema.NewStructural(&props)
@@ -186,25 +212,66 @@ func TestArgoApplications(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"application.yaml", "operator.yaml"} {
-		application := *decode[map[string]any](t, filepath.Join("argo-cd", file))
-		for _, problem := range validation.ValidateCustomResource(nil, application, validator) {
-			t.Errorf("%s: %v", file, problem)
-		}
-		if unknown := pruning.PruneWithOptions(application, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}); len(unknown) > 0 {
-			t.Errorf("%s: unknown fields %v", file, unknown)
-		}
-		if application["kind"] != crd.Spec.Names.Kind {
-			t.Errorf("%s: kind %v", file, application["kind"])
-		}
+	for _, problem := range validation.ValidateCustomResource(nil, object, validator) {
+		t.Errorf("%s: %v", object["kind"], problem)
 	}
+	if unknown := pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}); len(unknown) > 0 {
+		t.Errorf("%s: unknown fields %v", object["kind"], unknown)
+	}
+}
+
+// documents returns the objects of a recipe, with whole numbers as the API server has them.
+func documents(t *testing.T, file string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for document := range strings.SplitSeq(read(t, recipes, file), "\n---\n") {
+		var object map[string]any
+		if err := yaml.UnmarshalStrict([]byte(document), &object); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, whole(object).(map[string]any))
+	}
+	return all
+}
+
+// TestArgoApplications checks the Applications by the schema of Argo CD's own release.
+func TestArgoApplications(t *testing.T) {
+	for _, file := range []string{"application.yaml", "operator.yaml"} {
+		checkSchema(t, argoCD, "manifests/crds/application-crd.yaml", documents(t, filepath.Join("argo-cd", file))...)
+	}
+}
+
+// TestFluxInstallsTheOperator checks the objects by which Flux installs the chart.
+func TestFluxInstallsTheOperator(t *testing.T) {
+	all := documents(t, "flux/operator.yaml")
+	if len(all) != 3 {
+		t.Fatalf("%d objects", len(all))
+	}
+	checkSchema(t, sourceController, "config/crd/bases/source.toolkit.fluxcd.io_ocirepositories.yaml", all[1])
+	text, err := yaml.Marshal(all[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release helm.HelmRelease
+	if err := yaml.UnmarshalStrict(text, &release); err != nil {
+		t.Fatal(err)
+	}
+	if gvk := helm.GroupVersion.WithKind(helm.HelmReleaseKind); release.GroupVersionKind() != gvk || release.Spec.ChartRef.Kind != all[1]["kind"] || release.Spec.ChartRef.Name != "assay" {
+		t.Errorf("%+v", release)
+	}
+}
+
+// TestProgressiveDelivery checks the analysis for Argo Rollouts and the Canary for Flagger.
+func TestProgressiveDelivery(t *testing.T) {
+	checkSchema(t, argoRollouts, "manifests/crds/analysis-template-crd.yaml", documents(t, "argo-rollouts/analysistemplate.yaml")...)
+	checkSchema(t, flagger, "artifacts/flagger/crd.yaml", documents(t, "flagger/canary.yaml")...)
 }
 
 // TestRecipesNameTheChart checks that recipes install the version of the chart in this repository.
 func TestRecipesNameTheChart(t *testing.T) {
 	version := regexp.MustCompile(`(?m)^version: (.+)$`).FindStringSubmatch(read(t, "../../charts/assay/Chart.yaml"))[1]
 	for file, text := range map[string]string{
-		"argo-cd/operator.yaml": "targetRevision: " + version + "\n", "github-actions/benchmark.yaml": "ASSAY_VERSION: " + version + "\n",
+		"argo-cd/operator.yaml": "targetRevision: " + version + "\n", "flux/operator.yaml": "    tag: " + version + "\n", "github-actions/benchmark.yaml": "ASSAY_VERSION: " + version + "\n",
 	} {
 		if !strings.Contains(read(t, recipes, file), text) {
 			t.Errorf("%s doesn't have %s", file, text)
