@@ -24,6 +24,9 @@ import (
 // managerVariable is the environment variable with the manager's host and port.
 const managerVariable = "ASSAY_MANAGER"
 
+// version is set by the linker.
+var version = "development"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -35,6 +38,7 @@ that the server serves. The sidecar probes whether the server is ready and sampl
 its resource usage. Assay starts both. Don't start them yourself.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       version,
 	}
 	root.AddCommand(contentCommand(), sampleCommand())
 	if err := root.ExecuteContext(ctx); err != nil {

@@ -78,6 +78,7 @@ type options struct {
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == pagesCommand {
 		ctrl.SetLogger(zap.New())
+		ctrl.Log.Info("Started the pages", "version", version)
 		limitMemory()
 		if err := runPages(os.Args[2:]); err != nil {
 			ctrl.Log.Error(err, "Pages failed")
@@ -87,6 +88,7 @@ func main() {
 	}
 	o := parse()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.zap)))
+	ctrl.Log.Info("Started the manager", "version", version)
 	limitMemory()
 	err := run(ctrl.SetupSignalHandler(), o)
 	if errors.Is(err, errRestart) {
@@ -129,6 +131,7 @@ func parse() *options {
 	flag.Func("network-policy-egress", "JSON list of egress rules of a NetworkPolicy, each with to: what the pods of runs reach besides. Link-local addresses and those of cloud metadata are left out.", parsed(&o.reconciler.Egress, manifest.ReadEgress))
 	flag.Func("network-policy-dns", "JSON list of peers of a NetworkPolicy: the cluster's DNS, reached on ports 53 and 5353. Required with --network-policies.", parsed(&o.reconciler.DNS, manifest.ReadDNS))
 	flag.StringVar(&o.bucketsFile, "buckets", "", "YAML file that says into which buckets full results go: the URL default, and namespaces with a URL by namespace. Results are in ConfigMaps alone if it is omitted.")
+	flag.BoolFunc("version", "Print the version and exit.", printVersion)
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
 	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)
@@ -136,6 +139,12 @@ func parse() *options {
 	o.reconciler.Namespace = o.namespace
 	o.reconciler.Identity = o.namespace + "/" + o.election.lease
 	return o
+}
+
+func printVersion(string) error {
+	fmt.Println("manager version", version)
+	os.Exit(0)
+	return nil
 }
 
 // parsed returns the function of a flag whose value is parsed.

@@ -40,6 +40,7 @@ func runPages(args []string) error {
 	f.StringVar(&o.ca, "certificate-authority", "", "File with the CA bundle of the API server's certificate. Defaults to the system's.")
 	f.StringVar(&o.certificate, "tls-cert-file", "", "File with the certificate of the pages. Without one they are served without TLS, for a proxy that ends it.")
 	f.StringVar(&o.key, "tls-private-key-file", "", "File with the key of the certificate.")
+	f.BoolFunc("version", "Print the version and exit.", printVersion)
 	_ = f.Parse(args) // it exits
 	return o.serve(ctrl.SetupSignalHandler())
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/benchmark"
+	"github.com/assay-dev/assay/internal/plugin/check"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/compare"
 	"github.com/assay-dev/assay/internal/plugin/doctor"
@@ -29,7 +30,8 @@ for it to finish, and print its report:
   kubectl apply -f run.yaml
   kubectl assay watch tomcat-nio && kubectl assay report tomcat-nio
 
-"kubectl assay init" writes a manifest to start from. Show several runs in a table:
+"kubectl assay init" writes a manifest to start from, and "kubectl assay check" says what
+is wrong with one. Show several runs in a table:
 
   kubectl assay table tomcat-nio tomcat-apr
 
@@ -56,7 +58,9 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl assay"},
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       version,
 	}
+	root.SetVersionTemplate("kubectl-assay {{.Version}}\n")
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
@@ -67,6 +71,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	}
 	root.AddCommand(
 		benchmark.NewCommand(flags, streams),
+		check.NewCommand(flags, streams),
 		compare.NewCommand(flags, streams),
 		doctor.NewCommand(flags, streams, version),
 		initialize.NewCommand(streams),

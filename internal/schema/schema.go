@@ -41,6 +41,10 @@ type Problem struct {
 	Path string
 	// Message says what is right, without the path.
 	Message string
+	// Unknown says that there is no such field.
+	Unknown bool
+	// Value is what is there, unless a rule is broken or it must be set.
+	Value any
 }
 
 // Check sets the defaults of fields that value, decoded JSON, doesn't have, and returns what is wrong with it. A field
@@ -55,8 +59,8 @@ func (s *Schema) Check(value any) []Problem {
 
 type check struct{ problems []Problem }
 
-func (c *check) reject(path, format string, args ...any) {
-	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...)})
+func (c *check) reject(path string, value any, format string, args ...any) {
+	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Value: value})
 }
 
 // join returns the path of a field.
@@ -82,13 +86,13 @@ func (c *check) value(path string, s *Schema, value any) {
 	case float64:
 		if s.Type == "number" || s.Type == "integer" && value == math.Trunc(value) {
 			if value < *s.Minimum || value > *s.Maximum {
-				c.reject(path, "must be from %s to %s, not %s", decimal(*s.Minimum), decimal(*s.Maximum), decimal(value))
+				c.reject(path, value, "must be from %s to %s, not %s", decimal(*s.Minimum), decimal(*s.Maximum), decimal(value))
 			}
 			return
 		}
 	}
 	text, _ := json.Marshal(value) // it was decoded from JSON
-	c.reject(path, "must be %s, not %s", map[string]string{
+	c.reject(path, value, "must be %s, not %s", map[string]string{
 		"object": "a mapping", "array": "a list", "string": "a string", "integer": "a whole number", "number": "a number",
 	}[s.Type], text)
 }
@@ -108,24 +112,23 @@ func (c *check) object(path string, s *Schema, value map[string]any) {
 			}
 		}
 	}
-	names := slices.Sorted(maps.Keys(s.Properties))
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		if field := s.Properties[name]; field != nil {
 			c.value(join(path, name), field, value[name])
 		} else {
-			c.reject(join(path, name), "unknown field; the fields here are %s", strings.Join(names, ", "))
+			c.problems = append(c.problems, Problem{Path: join(path, name), Message: "unknown field", Unknown: true, Value: value[name]})
 		}
 	}
 	for _, name := range s.Required {
 		if value[name] == nil {
-			c.reject(join(path, name), "must be set")
+			c.reject(join(path, name), nil, "must be set")
 		}
 	}
 }
 
 func (c *check) array(path string, s *Schema, value []any) {
 	if n := float64(len(value)); n < s.MinItems || s.MaxItems != nil && n > *s.MaxItems {
-		c.reject(path, "must have from %.0f to %.0f items, not %.0f", s.MinItems, *s.MaxItems, n)
+		c.reject(path, value, "must have from %.0f to %.0f items, not %.0f", s.MinItems, *s.MaxItems, n)
 	}
 	twice := false
 	for i, item := range value {
@@ -133,7 +136,7 @@ func (c *check) array(path string, s *Schema, value []any) {
 		c.value(at, s.Items, item)
 		if s.ListType != "atomic" && !twice && slices.ContainsFunc(value[:i], func(other any) bool { return same(other, item, s.MapKeys) }) {
 			twice = true
-			c.reject(at, "must not be there twice")
+			c.reject(at, item, "must not be there twice")
 		}
 	}
 }
@@ -152,11 +155,11 @@ func (c *check) text(path string, s *Schema, value string) {
 	n := float64(utf8.RuneCountInString(value))
 	switch {
 	case n < s.MinLength || s.MaxLength != nil && n > *s.MaxLength:
-		c.reject(path, "must have from %.0f to %.0f characters, not %.0f", s.MinLength, *s.MaxLength, n)
+		c.reject(path, value, "must have from %.0f to %.0f characters, not %.0f", s.MinLength, *s.MaxLength, n)
 	case s.Enum != nil && !slices.Contains(s.Enum, value):
-		c.reject(path, "must be one of %v, not %q", s.Enum, value)
+		c.reject(path, value, "must be one of %v, not %q", s.Enum, value)
 	case s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(value):
-		c.reject(path, "must match %s, not %q", s.Pattern, value)
+		c.reject(path, value, "must match %s, not %q", s.Pattern, value)
 	}
 }
 
@@ -164,7 +167,7 @@ func (c *check) text(path string, s *Schema, value string) {
 func (c *check) rules(path string, s *Schema, value any) {
 	for i := range s.Rules {
 		if r := &s.Rules[i]; !r.holds(value) {
-			c.reject(strings.TrimPrefix(path+r.FieldPath, "."), "%s", r.Message)
+			c.reject(strings.TrimPrefix(path+r.FieldPath, "."), nil, "%s", r.Message)
 		}
 	}
 	switch value := value.(type) {

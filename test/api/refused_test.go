@@ -387,6 +387,8 @@ func (r *refusal) check(t *testing.T, document, namespace string) {
 	object := parse(t, document, r.patch)
 	run, sayable := typed(t, object)
 
+	// kubectl assay check finds the same without the API server.
+	r.checkMessage(t, checkFile(t, object))
 	r.checkMessage(t, dryCreate(t.Context(), object, namespace))
 	if r.rawOnly {
 		return

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/assay-dev/assay/internal/hint"
 	"github.com/assay-dev/assay/internal/schema"
 )
 
@@ -51,31 +51,18 @@ func (c *converter) check(values map[string]any) error {
 	if err := json.Unmarshal(schemaJSON, &plan); err != nil {
 		return fmt.Errorf("schema of plans: %w", err)
 	}
+	var fields hint.Fields
+	if err := json.Unmarshal(schemaJSON, &fields); err != nil {
+		return fmt.Errorf("fields of plans: %w", err)
+	}
 	for _, p := range plan.Check(values) {
-		c.reject(p.Path, "%s", p.Message)
+		message := p.Message
+		if p.Unknown {
+			message += "; " + fields.Unknown(p.Path, p.Value, values)
+		} else if text := fields.Value(p.Path, p.Value); p.Value != nil && text != "" {
+			message += "; " + text
+		}
+		c.reject(p.Path, "%s", message)
 	}
 	return nil
-}
-
-// line returns the line of the value at a path such as load.requests[0].path, or of the last value on the way to it.
-func line(document *yaml.Node, path string) int {
-	node := document.Content[0]
-	line := node.Line
-	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
-		var next *yaml.Node
-		switch i, err := strconv.Atoi(step); {
-		case err == nil && node.Kind == yaml.SequenceNode && i < len(node.Content):
-			next, line = node.Content[i], node.Content[i].Line
-		case node.Kind == yaml.MappingNode:
-			for i := 0; i+1 < len(node.Content); i += 2 {
-				if node.Content[i].Value == step {
-					next, line = node.Content[i+1], node.Content[i].Line
-				}
-			}
-		}
-		if node = next; node == nil {
-			break
-		}
-	}
-	return line
 }

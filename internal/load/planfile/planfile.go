@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/hint"
 	"github.com/assay-dev/assay/internal/load/standalone"
 	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/requestlist"
@@ -95,7 +96,7 @@ func (c *converter) reject(field, format string, args ...any) {
 	if c.ofURL && strings.HasPrefix(field, "load.requests[0]") {
 		field = "url"
 	}
-	c.errors = append(c.errors, fmt.Errorf("line %d: %s: %s", line(c.document, field), field, fmt.Sprintf(format, args...)))
+	c.errors = append(c.errors, fmt.Errorf("line %d: %s: %s", hint.Line(c.document, field), field, fmt.Sprintf(format, args...)))
 }
 
 func (c *converter) rejectIf(wrong bool, field, format string, args ...any) {

@@ -21,7 +21,7 @@ const long = `Print a commented sample of a BenchmarkRun or a Benchmark to start
 name and image.
 
 The command sends nothing to the cluster. Check what you have made of the sample with
-"kubectl apply --dry-run=server -f FILE". "kubectl explain benchmarkrun.spec" and
+"kubectl assay check -f FILE". "kubectl explain benchmarkrun.spec" and
 "kubectl explain benchmark.spec" have all fields.
 
 Exit codes:
