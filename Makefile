@@ -387,6 +387,10 @@ test-modules: # Test the tools that build the cluster and the images, the dashbo
 	@cd test/s3 && go test ./...
 	@$(MAKE) test-versions
 
+.PHONY: test-kubebuilder
+test-kubebuilder: ## Scaffold a further kind with kubebuilder in a copy of this clone, and build it
+	@hack/kubebuilder-test.sh
+
 .PHONY: test-versions
 test-versions: # Validate both CustomResourceDefinitions as the newest and the oldest Kubernetes that is supported
 	@cd test/versions && go test . && go test -modfile=oldest.mod .

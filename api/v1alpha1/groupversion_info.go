@@ -14,9 +14,15 @@ import (
 // GroupVersion is the API group and version of the kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "assay.dev", Version: "v1alpha1"}
 
-// AddToScheme adds the kinds of this package to a scheme.
-func AddToScheme(scheme *runtime.Scheme) error {
+// SchemeGroupVersion is GroupVersion, by the name that kubebuilder's scaffolding has for it.
+var SchemeGroupVersion = GroupVersion
+
+// SchemeBuilder adds the kinds of this package to a scheme. A kind that kubebuilder has scaffolded registers itself.
+var SchemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &Benchmark{}, &BenchmarkList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
-}
+})
+
+// AddToScheme adds the kinds of this package to a scheme.
+func AddToScheme(scheme *runtime.Scheme) error { return SchemeBuilder.AddToScheme(scheme) }

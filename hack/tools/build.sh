@@ -16,7 +16,7 @@ mkdir -p "$cache/bin" "$cache/stamps"
 # Seconds that a build takes on two cores when nothing is cached.
 declare -A cold=(
   [kubernetes]=330 [kubeadm]=60 [etcd]=30 [coredns]=95 [helm]=110 [helm-unittest]=60
-  [kind]=40 [controller-gen]=30 [kustomize]=40 [golangci-lint]=240 [buf]=120
+  [kind]=40 [controller-gen]=30 [kubebuilder]=60 [kustomize]=40 [golangci-lint]=240 [buf]=120
   [actionlint]=20 [k6]=60 [crane]=30 [cosign]=120 [protoc-gen-go]=10 [protoc-gen-go-grpc]=10 [cert-manager]=120
 )
 
