@@ -102,6 +102,10 @@ func TestOwnConfigurationIsRecorded(t *testing.T) {
 			v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: mine}}, map[string]string{"httpd.conf": "KeepAlive off\n", "a.conf": ""},
 			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationReplaced, Files: []string{"a.conf", "httpd.conf"}}, "HTTPD (own httpd.conf)", adapter.Limit{},
 		},
+		"without a file": {
+			v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: mine}}, map[string]string{},
+			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended}, "HTTPD Event", adapter.Limit{Setting: "keepAlive.maxRequests", Value: 100},
+		},
 		"extended": {
 			v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: mine}}, map[string]string{"a.conf": "MaxConnectionsPerChild 9\n"},
 			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended, Files: []string{"a.conf"}}, "HTTPD Event", adapter.Limit{Setting: "keepAlive.maxRequests", Value: 100},

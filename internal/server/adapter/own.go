@@ -60,7 +60,7 @@ type Setting struct {
 // ReadOwn reads the user's own configuration. It returns an error with the remedy if a field that is
 // set has no effect: it would be reported as measured.
 func (in *Input) ReadOwn(rules *FileRules) error {
-	if rules == nil || len(in.Files) == 0 {
+	if rules == nil || in.Files == nil {
 		return nil
 	}
 	in.Own = &Own{Files: in.FileNames()}
