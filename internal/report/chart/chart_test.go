@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,5 +231,35 @@ func TestFindingsInBrackets(t *testing.T) {
 	}
 	if !slices.Equal(numbers, []int{2}) {
 		t.Errorf("numbers %v at a time", numbers)
+	}
+}
+
+// TestCurvesByRequest checks that each request has a curve, and of many those with the longest 99th percentiles.
+func TestCurvesByRequest(t *testing.T) {
+	names := func(r *result.Result) (texts []string) {
+		for _, n := range chart.PercentilesByRequest(r).Drawing.(*plot.Figure).Columns[0][0].Names {
+			texts = append(texts, n.Text)
+		}
+		return texts
+	}
+	r := reporttest.Paged()
+	if got := names(r); len(got) != 3 || !slices.Contains(got, "checkout") {
+		t.Errorf("names %q", got)
+	}
+	r.ByRequest = nil
+	for i := range 12 {
+		h := result.NewHistogram()
+		h.Record(int64(1000 * (i + 1)))
+		r.ByRequest = append(r.ByRequest, result.RequestMetrics{Name: strings.Repeat("é", 20) + strconv.Itoa(i), Requests: 1, Latency: h}, result.RequestMetrics{Name: "failed", Requests: 1})
+	}
+	if got := names(r); len(got) != 8 || got[0] != strings.Repeat("é", 17)+"…" {
+		t.Errorf("names %q", got)
+	}
+	if caption := chart.PercentilesByRequest(r).Caption; !strings.Contains(caption, "The 8 of 12 requests with the longest 99th percentiles.") {
+		t.Error(caption)
+	}
+	r.ByRequest = r.ByRequest[:2]
+	if chart.PercentilesByRequest(r).Drawing != nil {
+		t.Error("a single request has a plot of its own")
 	}
 }

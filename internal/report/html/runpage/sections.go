@@ -21,12 +21,12 @@ func thresholds(r *result.Result) doc.Section {
 	return s
 }
 
-// distribution has the percentile curve.
+// distribution has the percentile curve and, of a load of several requests, those of each.
 func distribution(r *result.Result) doc.Section {
 	if r.Merged.Latencies.Get(result.Total).Count() == 0 {
 		return doc.Section{}
 	}
-	return doc.Section{ID: "distribution", Title: "Distribution", Question: "How slow is slow, and how often?", Blocks: []doc.Block{chart.Percentiles(r)}}
+	return doc.Section{ID: "distribution", Title: "Distribution", Question: "How slow is slow, and how often?", Blocks: []doc.Block{chart.Percentiles(r), chart.PercentilesByRequest(r)}}
 }
 
 // phases has where the time of requests went.
