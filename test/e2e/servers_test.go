@@ -250,6 +250,26 @@ func laterTomcats() []scenario {
 			},
 		})
 	}
+	// Tomcat logs attributes that it doesn't know, and such a run fails.
+	for image, version := range map[string]string{tomcatImage: "9.0.98", tomcat101Image: "10.1.34", tomcat11Image: "11.0.21"} {
+		all = append(all, scenario{
+			name: "tomcat" + version + "-limits", image: image, version: "Apache Tomcat/" + version, connector: "http-nio-8080",
+			target: func(target *v1alpha1.Target) {
+				target.Server.Tomcat = &v1alpha1.TomcatServer{
+					Connector: v1alpha1.TomcatConnector{
+						KeepAlive: unlimited, ConnectionTimeoutMilliseconds: ptr.To(int32(20000)), MinSpareThreads: ptr.To(int32(5)),
+						Compression: v1alpha1.Enabled, CompressionMinSizeBytes: ptr.To(int32(1024)), HTTP2: v1alpha1.Enabled,
+						HTTP2Limits: &v1alpha1.TomcatHTTP2Limits{
+							MaxConcurrentStreams: ptr.To(int32(200)), MaxConcurrentStreamExecution: ptr.To(int32(100)),
+							Attributes: []v1alpha1.TomcatAttribute{{Name: "overheadCountFactor", Value: "0"}},
+						},
+						Attributes: []v1alpha1.TomcatAttribute{{Name: "processorCache", Value: "500"}, {Name: "tcpNoDelay", Value: "true"}},
+					},
+					JVMOptions: []string{"-Xmx128m", `-Da=?&|;"'\$(b)`},
+				}
+			},
+		})
+	}
 	for implementation, s := range map[v1alpha1.TLSImplementation]scenario{
 		v1alpha1.TLSOpenSSL:    {name: "tomcat11-native2", image: tomcat11Image, connector: "https-openssl-nio-8443", logged: []string{"Loaded Apache Tomcat Native library [2.0.14]"}},
 		v1alpha1.TLSOpenSSLFFM: {name: "tomcat11-ffm", image: tomcat11Java25Image, connector: "https-opensslffm-nio-8443", logged: []string{"OpenSSL successfully initialized using FFM"}},
