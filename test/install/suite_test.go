@@ -118,19 +118,24 @@ func (r *release) output() string {
 	return r.log.String()
 }
 
+// helm returns the path of Helm.
+func helm() string {
+	path := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "helm")
+	if _, err := os.Stat(path); err != nil {
+		return "helm"
+	}
+	return path
+}
+
 // render returns the chart's objects.
 func render(t *testing.T, name, namespace string, values ...string) []unstructured.Unstructured {
 	t.Helper()
-	helm := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "helm")
-	if _, err := os.Stat(helm); err != nil {
-		helm = "helm"
-	}
 	args := []string{"template", name, filepath.Join("..", "..", "charts", "assay"), "--namespace", namespace}
 	for _, value := range values {
 		args = append(args, "--set", value)
 	}
 	var stderr strings.Builder
-	command := exec.CommandContext(t.Context(), helm, args...)
+	command := exec.CommandContext(t.Context(), helm(), args...)
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
