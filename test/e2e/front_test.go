@@ -4,10 +4,12 @@ package e2e
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -97,6 +99,19 @@ http {
   server { listen 8080; location / { return 200 "mine"; } }
 }
 `})
+	c.configMap(t, ns, "nginx-parts", map[string]string{
+		"main.conf":           "worker_cpu_affinity auto;\n",
+		"events.conf":         "multi_accept on;\n",
+		"10-tuning.http.conf": "server_tokens off;\ntcp_nopush on;\nopen_file_cache max=1000;\nkeepalive_requests 50;\nmap $uri $kind { default other; ~\\.bin$ binary; }\n",
+		"20-backend.http.conf": "upstream others { server 127.0.0.1:8090; keepalive 8; }\n" +
+			"server { listen 127.0.0.1:8090; location / { root /assay/content; } }\n",
+		"server.conf": "location ~ \\.bin$ { proxy_pass http://others; proxy_http_version 1.1; proxy_set_header Connection \"\"; add_header X-Kind $kind; }\n",
+	})
+	c.configMap(t, ns, "httpd-parts", map[string]string{
+		"processes.conf": "ServerTokens ProductOnly\nMaxConnectionsPerChild 100000\nMinSpareThreads 25\nMaxKeepAliveRequests 49\n",
+		"deflate.conf":   "LoadModule filter_module modules/mod_filter.so\nLoadModule deflate_module modules/mod_deflate.so\nAddOutputFilterByType DEFLATE text/html\n",
+	})
+	c.configMap(t, ns, "default", map[string]string{"default.conf": "server {\n    listen 80;\n    server_name localhost;\n}\n"})
 	c.configMap(t, ns, "tomcat", map[string]string{"web.xml": `<?xml version="1.0"?>
 <web-app xmlns="http://xmlns.jcp.org/xml/ns/javaee" version="4.0">
   <servlet><servlet-name>default</servlet-name><servlet-class>org.apache.catalina.servlets.DefaultServlet</servlet-class></servlet>
@@ -110,10 +125,22 @@ http {
 		server   v1alpha1.Server
 		software string
 		bytes    int64
+		// connections is the number of connections for the requests, or 0 if there is no such limit.
+		connections int64
+		own         v1alpha1.ConfigurationStatus
 	}{
-		"overlaid-httpd":  {httpdImage, v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: configuration("httpd")}}, "Apache", 1000},
-		"replaced-nginx":  {nginxImage, v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: configuration("nginx")}}, "", 4},
-		"replaced-webxml": {tomcatImage, v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Configuration: configuration("tomcat")}}, "", 1000},
+		"overlaid-httpd": {httpdImage, v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: configuration("httpd")}}, "Apache", 1000, 0,
+			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended, Files: []string{"headers.conf"}}},
+		"parts-httpd": {httpdImage, v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: configuration("httpd-parts"), Sendfile: v1alpha1.Enabled}}, "Apache", 1000, 2,
+			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended, Files: []string{"deflate.conf", "processes.conf"}, Fields: []string{"keepAlive.maxRequests"}}},
+		"parts-nginx": {nginxImage, v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: configuration("nginx-parts"), Sendfile: v1alpha1.Enabled, ReusePort: v1alpha1.Enabled}}, "nginx", 1000, 2,
+			v1alpha1.ConfigurationStatus{
+				Extent: v1alpha1.ConfigurationExtended, Files: []string{"10-tuning.http.conf", "20-backend.http.conf", "events.conf", "main.conf", "server.conf"}, Fields: []string{"keepAlive.maxRequests"},
+			}},
+		"replaced-nginx": {nginxImage, v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: configuration("nginx")}}, "", 4, 0,
+			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationReplaced, Files: []string{"nginx.conf"}}},
+		"replaced-webxml": {tomcatImage, v1alpha1.Server{Tomcat: &v1alpha1.TomcatServer{Configuration: configuration("tomcat")}}, "", 1000, 0,
+			v1alpha1.ConfigurationStatus{Extent: v1alpha1.ConfigurationExtended, Files: []string{"web.xml"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,6 +165,56 @@ http {
 			if got := done.Status.Target.ServerSoftware; s.software != "" && got != s.software {
 				t.Errorf("Server header %q, want %q", got, s.software)
 			}
+			if diff := cmp.Diff(&s.own, done.Status.Target.Configuration); diff != "" {
+				t.Error(diff)
+			}
+			stored := c.artifact(t, done)
+			if own := stored.Environment.Configuration; own == nil || own.Replaced != (s.own.Extent == v1alpha1.ConfigurationReplaced) || !slices.Equal(own.Files, s.own.Files) {
+				t.Errorf("the result has the configuration %+v", own)
+			}
+			if got := stored.Merged.Counts.Connections; s.connections != 0 && got != s.connections {
+				t.Errorf("%d connections, want %d", got, s.connections)
+			}
+		})
+	}
+	c.configMap(t, ns, "gzip", map[string]string{"http.conf": "gzip on;\n"})
+	for name, s := range map[string]struct {
+		image  string
+		server v1alpha1.Server
+	}{
+		"compressed-nginx": {nginxImage, v1alpha1.Server{Nginx: &v1alpha1.NginxServer{Configuration: configuration("gzip"), Sendfile: v1alpha1.Enabled}}},
+		"compressed-httpd": {httpdImage, v1alpha1.Server{HTTPD: &v1alpha1.HTTPDServer{Configuration: configuration("httpd-parts"), Sendfile: v1alpha1.Enabled}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const size = 100_000 // more than the 48 KiB from which Tomcat doesn't compress what sendfile sends
+			run := wrapper.NewRun(ns, name, s.image).Lane(name).Path("/a.html").TargetResources("300m", "256Mi").Requests(1, 100).Obj()
+			run.Spec.Target.Server = s.server
+			run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/a.html", SizeBytes: size, Fill: v1alpha1.ContentText}}
+			run.Spec.Load.Requests[0].Headers = []v1alpha1.Header{{Name: "Accept-Encoding", Value: "gzip"}}
+			c.create(t, run)
+			done := c.finished(t, run, 3*time.Minute)
+			wantSucceeded(t, done)
+			wantAll(t, done, 100)
+			if got := *done.Status.Result.BodyBytesReceived / size; got < 28 || got > 40 { // percent: there are 100 requests
+				t.Errorf("the bodies have %d%% of the files' bytes", got)
+			}
+		})
+	}
+	for name, s := range map[string]struct {
+		server v1alpha1.NginxServer
+		says   string
+	}{
+		"dead":      {v1alpha1.NginxServer{Configuration: configuration("nginx"), Backlog: ptr.To(int32(9))}, "these fields have no effect: spec.target.server.nginx.backlog"},
+		"twice":     {v1alpha1.NginxServer{Configuration: configuration("nginx-parts"), KeepAlive: &v1alpha1.NginxKeepAlive{MaxRequests: ptr.To(int32(9))}}, "spec.target.server.nginx.keepAlive.maxRequests is set, and keepalive_requests in 10-tuning.http.conf"},
+		"misplaced": {v1alpha1.NginxServer{Configuration: configuration("default")}, "there must be no server {"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := wrapper.NewRun(ns, name, nginxImage).Lane(name).Obj()
+			run.Spec.Target.Server = v1alpha1.Server{Nginx: &s.server}
+			c.create(t, run)
+			wantFailed(t, c.finished(t, run, 2*time.Minute), v1alpha1.ReasonInvalidSpec, s.says)
 		})
 	}
 	t.Run("missing", func(t *testing.T) {
