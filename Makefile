@@ -279,10 +279,10 @@ fmt: ## Format the Go code of all modules
 generate: ## Generate CRDs, roles, deep copies, the protocol, the chart, the API reference and dist/install.yaml
 	@hack/tools/build.sh controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc
 	@controller-gen object crd:maxDescLen=310 paths=./api/... output:crd:artifacts:config=config/crd/bases
+	@go run ./hack/docs/apiref docs/api.md config/crd/bases/assay.dev_benchmarkruns.yaml config/crd/bases/assay.dev_benchmarks.yaml
 	@go run ./hack/crd config/crd/bases/assay.dev_benchmarks.yaml config/crd/bases/assay.dev_benchmarkruns.yaml internal/load/planfile/schema.json
 	@controller-gen rbac:roleName=manager-role paths="{./controllers/...,./cmd/manager/...}" output:rbac:artifacts:config=config/rbac
 	@buf generate
-	@go run ./hack/docs/apiref docs/api.md config/crd/bases/assay.dev_benchmarkruns.yaml config/crd/bases/assay.dev_benchmarks.yaml
 	@go test ./internal/load/planfile -run TestFields -update >/dev/null
 	@hack/helm-sync.sh
 	@$(MAKE) build-installer

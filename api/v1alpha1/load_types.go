@@ -1,7 +1,14 @@
 package v1alpha1
 
 // Clients are the load-generating pods.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.env) || self.env.all(e, !e.name.startsWith('ASSAY_') && !e.name.startsWith('K6_'))",fieldPath=".env",message="env must not have ASSAY_…, which are Assay's own, and K6_…: use script.env"
+// +kubebuilder:validation:XValidation:rule="!has(self.env) || self.env.all(e, !(e.name in ['GOMAXPROCS', 'GOMEMLIMIT', 'GOGC', 'GODEBUG']))",fieldPath=".env",message="env must not have GOMAXPROCS, GOMEMLIMIT, GOGC and GODEBUG, which follow from resources: omit them"
+// +kubebuilder:validation:XValidation:rule="self.?securityContext.runAsUser.orValue(1) != 0 && self.?securityContext.runAsNonRoot.orValue(true)",fieldPath=".securityContext",message="clients must not run as root: omit runAsUser and runAsNonRoot"
+// +kubebuilder:validation:XValidation:rule="!self.?securityContext.allowPrivilegeEscalation.orValue(false)",fieldPath=".securityContext",message="privileges of clients must not grow: omit allowPrivilegeEscalation"
 type Clients struct {
+	PodSettings `json:",inline"`
+
 	// replicas is the number of clients. Each of them does the whole load or, with
 	// load.loadIsPer Run, its part of it. Defaults to 1.
 	// +default=1
@@ -34,9 +41,15 @@ type Clients struct {
 	// +optional
 	Image ImageName `json:"image,omitempty"`
 
-	// pod adds to the clients' pods: node selector, tolerations and topology spread constraints.
+	// topologySpreadConstraints say how the run's clients are spread. One with a small maxSkew can
+	// outweigh the placement Prefer. Defaults to nodes (kubernetes.io/hostname), if possible, with a
+	// maxSkew of 10, which doesn't.
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
 	// +optional
-	Pod *ClientPodAdditions `json:"pod,omitempty"`
+	TopologySpreadConstraints []TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 }
 
 // Load specifies the requests of the clients, in one of the shapes closed, open and stages.

@@ -31,6 +31,19 @@ type ObjectName = string
 // +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="must be a key of a ConfigMap or Secret: letters, digits, '-', '_' and '.'"
 type DataKey = string
 
+// LabelKey is the name of a label.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=317
+// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="must be the name of a label such as topology.kubernetes.io/zone"
+type LabelKey = string
+
+// LabelValue is the value of a label. It may be empty.
+//
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="must be the value of a label: at most 63 letters, digits, '-', '_' and '.'"
+type LabelValue = string
+
 // DNSLabel is a name without dots, in lowercase.
 //
 // +kubebuilder:validation:MinLength=1

@@ -17,23 +17,6 @@ const (
 	PlacementTogether ClientPlacement = "Together"
 )
 
-// NodeConstraints say on which nodes a pod may run.
-type NodeConstraints struct {
-	// nodeSelector has the labels that the pod's node must have.
-	// +kubebuilder:validation:MinProperties=1
-	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && self[k].size() < 64)",message="nodeSelector must have labels such as example.org/disk, with values of at most 63 characters"
-	// +optional
-	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-
-	// tolerations are taints of nodes that the pod tolerates.
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=32
-	// +optional
-	Tolerations []Toleration `json:"tolerations,omitempty"`
-}
-
 // Toleration is a taint of nodes that a pod tolerates. Its fields are those of Kubernetes' own.
 type Toleration struct {
 	// key is the taint's key. If not set, the operator must be Exists, and all taints are tolerated.
@@ -61,29 +44,11 @@ type Toleration struct {
 	Effect corev1.TaintEffect `json:"effect,omitempty"`
 }
 
-// ClientPodAdditions are added to the clients' pods. Like PodAdditions, they have no empty lists and texts.
-type ClientPodAdditions struct {
-	NodeConstraints `json:",inline"`
-
-	// topologySpreadConstraints say how the run's clients are spread. One with a small maxSkew can
-	// outweigh the placement Prefer. Defaults to nodes (kubernetes.io/hostname), if possible, with a
-	// maxSkew of 10, which doesn't.
-	// +listType=map
-	// +listMapKey=topologyKey
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	// +optional
-	TopologySpreadConstraints []TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
-}
-
 // TopologySpreadConstraint says how the run's clients are spread over the values of a label of nodes.
 type TopologySpreadConstraint struct {
 	// topologyKey is the label, such as topology.kubernetes.io/zone.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="topologyKey must be the name of a label such as topology.kubernetes.io/zone"
 	// +required
-	TopologyKey string `json:"topologyKey,omitempty"`
+	TopologyKey LabelKey `json:"topologyKey,omitempty"`
 
 	// maxSkew is the largest difference between the numbers of clients in two values. Defaults to 1.
 	// +kubebuilder:validation:Minimum=1
@@ -96,4 +61,114 @@ type TopologySpreadConstraint struct {
 	// +kubebuilder:validation:Enum=ScheduleAnyway;DoNotSchedule
 	// +optional
 	WhenUnsatisfiable corev1.UnsatisfiableConstraintAction `json:"whenUnsatisfiable,omitempty"`
+}
+
+// Affinity draws a pod to nodes, or keeps it from nodes and from other pods. Its fields are those of Kubernetes' own.
+type Affinity struct {
+	// nodeAffinity is about the labels of nodes.
+	// +optional
+	NodeAffinity *NodeAffinity `json:"nodeAffinity,omitempty"`
+
+	// podAntiAffinity keeps the pod apart from others, such as those that would disturb it.
+	// +optional
+	PodAntiAffinity *PodAntiAffinity `json:"podAntiAffinity,omitempty"`
+}
+
+// NodeAffinity is about the labels of nodes.
+type NodeAffinity struct {
+	// requiredDuringSchedulingIgnoredDuringExecution says which labels the node must have.
+	// +optional
+	Required *NodeSelector `json:"requiredDuringSchedulingIgnoredDuringExecution,omitempty"`
+
+	// preferredDuringSchedulingIgnoredDuringExecution says which labels the node should have.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	Preferred []PreferredSchedulingTerm `json:"preferredDuringSchedulingIgnoredDuringExecution,omitempty"`
+}
+
+// NodeSelector has terms of which one must be met.
+type NodeSelector struct {
+	// nodeSelectorTerms are the terms. One of them must be met.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +required
+	NodeSelectorTerms []NodeSelectorTerm `json:"nodeSelectorTerms,omitempty"`
+}
+
+// PreferredSchedulingTerm is a term that a node should meet.
+type PreferredSchedulingTerm struct {
+	// weight is the term's weight.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +required
+	Weight int32 `json:"weight,omitempty"`
+
+	// preference is the term.
+	// +required
+	Preference NodeSelectorTerm `json:"preference,omitempty,omitzero"`
+}
+
+// NodeSelectorTerm has requirements of which all must be met.
+type NodeSelectorTerm struct {
+	// matchExpressions are the requirements. All of them must be met.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +required
+	MatchExpressions []NodeSelectorRequirement `json:"matchExpressions,omitempty"`
+}
+
+// NodeSelectorRequirement is a requirement of a label of nodes.
+//
+// +kubebuilder:validation:XValidation:rule="(self.operator in ['Exists', 'DoesNotExist']) != has(self.values)",fieldPath=".values",message="values must be set with In, NotIn, Gt and Lt, and omitted with Exists and DoesNotExist"
+type NodeSelectorRequirement struct {
+	// key is the label.
+	// +required
+	Key LabelKey `json:"key,omitempty"`
+
+	// operator relates the label to values.
+	// +kubebuilder:validation:Enum=In;NotIn;Exists;DoesNotExist;Gt;Lt
+	// +required
+	Operator corev1.NodeSelectorOperator `json:"operator,omitempty"`
+
+	// values are the values that the operator needs: one number for Gt and Lt, none for Exists and DoesNotExist.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Values []LabelValue `json:"values,omitempty"`
+}
+
+// PodAntiAffinity is about other pods of the run's namespace.
+type PodAntiAffinity struct {
+	// requiredDuringSchedulingIgnoredDuringExecution says which pods these are. Each is a requirement.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +required
+	Required []PodAffinityTerm `json:"requiredDuringSchedulingIgnoredDuringExecution,omitempty"`
+}
+
+// PodAffinityTerm selects pods of the run's namespace.
+type PodAffinityTerm struct {
+	// labelSelector selects the pods.
+	// +required
+	LabelSelector LabelSelector `json:"labelSelector,omitempty,omitzero"`
+
+	// topologyKey is the label of nodes whose value says what is apart, such as kubernetes.io/hostname.
+	// +required
+	TopologyKey LabelKey `json:"topologyKey,omitempty"`
+}
+
+// LabelSelector selects objects by their labels.
+type LabelSelector struct {
+	// matchLabels are labels that a selected object has.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && self[k].size() < 64)",message="matchLabels must have labels such as example.org/team, with values of at most 63 characters"
+	// +required
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }

@@ -2,14 +2,20 @@ package v1alpha1
 
 import corev1 "k8s.io/api/core/v1"
 
-// PodAdditions are merged into the target's pod, strategically: what has the same name or key is
-// joined. They can't change what the measurement depends on.
+// PodSettings are put on a pod: the target's, or each client's. They can't change what the measurement
+// depends on.
 //
 // A typed client drops what is empty, and a run can't change: so no list and no
 // text in it may be empty.
-// +kubebuilder:validation:XValidation:rule="!has(self.containers) || self.containers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",fieldPath=".containers",message="volumeMounts must name members of pod.volumes"
-type PodAdditions struct {
-	NodeConstraints `json:",inline"`
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",fieldPath=".volumeMounts",message="volumeMounts must name members of volumes"
+type PodSettings struct {
+	// labels are added to the pod's.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('assay.dev/') && !k.contains('.assay.dev/') && k != 'app.kubernetes.io/managed-by')",message="labels of assay.dev and app.kubernetes.io/managed-by are Assay's own: omit them"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && self[k].size() < 64)",message="labels must have names such as example.org/team, with values of at most 63 characters"
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
 
 	// annotations are added to the pod's.
 	// +kubebuilder:validation:MinProperties=1
@@ -19,6 +25,49 @@ type PodAdditions struct {
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 
+	// env are environment variables of the server, or of the client.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Env []EnvironmentVariable `json:"env,omitempty"`
+
+	// volumes are added to the pod's, for volumeMounts.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Volumes []PodVolume `json:"volumes,omitempty"`
+
+	// volumeMounts mount members of volumes into the container of the server, or of the client.
+	// +listType=map
+	// +listMapKey=mountPath
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	VolumeMounts []VolumeMount `json:"volumeMounts,omitempty"`
+
+	// nodeSelector has the labels that the pod's node must have.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && self[k].size() < 64)",message="nodeSelector must have labels such as example.org/disk, with values of at most 63 characters"
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// affinity draws the pod to nodes, or keeps it from nodes and from other pods. For clients it applies
+	// in addition to placement.
+	// +optional
+	Affinity *Affinity `json:"affinity,omitempty"`
+
+	// tolerations are taints of nodes that the pod tolerates.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+
 	// priorityClassName is the pod's priority class.
 	// +optional
 	PriorityClassName ObjectName `json:"priorityClassName,omitempty"`
@@ -27,59 +76,96 @@ type PodAdditions struct {
 	// +optional
 	RuntimeClassName ObjectName `json:"runtimeClassName,omitempty"`
 
-	// securityContext is the pod's, sysctls included.
-	// +optional
-	SecurityContext *PodSecurityContext `json:"securityContext,omitempty"`
-
-	// volumes are added to the pod's, for volumeMounts of containers.
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=16
-	// +optional
-	Volumes []PodVolume `json:"volumes,omitempty"`
-
-	// containers add to the containers of the same name: server, or a backend.
+	// imagePullSecrets names Secrets of the run's namespace that hold the
+	// credentials for pulling the pod's images.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	// +optional
-	Containers []ContainerAdditions `json:"containers,omitempty"`
-}
+	ImagePullSecrets []PullSecret `json:"imagePullSecrets,omitempty"`
 
-// ContainerAdditions are merged into a container.
-type ContainerAdditions struct {
-	// name is server, or the name of a member of spec.target.backends.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
-	// +required
-	Name string `json:"name,omitempty"`
-
-	// env are environment variables.
+	// hostAliases are added to the pod's /etc/hosts.
 	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
-	// +optional
-	Env []EnvironmentVariable `json:"env,omitempty"`
-
-	// volumeMounts mount volumes of the pod.
-	// +listType=map
-	// +listMapKey=mountPath
+	// +listMapKey=ip
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
-	VolumeMounts []VolumeMount `json:"volumeMounts,omitempty"`
+	HostAliases []HostAlias `json:"hostAliases,omitempty"`
 
-	// securityContext is the container's.
+	// dnsConfig is added to the pod's configuration of the resolver.
 	// +optional
-	SecurityContext *ContainerSecurityContext `json:"securityContext,omitempty"`
+	DNSConfig *DNSConfig `json:"dnsConfig,omitempty"`
+
+	// securityContext says as whom the pod's processes run, and what they may do.
+	// +optional
+	SecurityContext *SecurityContext `json:"securityContext,omitempty"`
 }
 
-// PodSecurityContext has the fields of Kubernetes' own that a benchmark may need.
-type PodSecurityContext struct {
-	UserIdentity `json:",inline"`
+// HostAlias names an address in /etc/hosts.
+type HostAlias struct {
+	// ip is the address.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=45
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]+$')",message="ip must be an IPv4 or IPv6 address"
+	// +required
+	IP string `json:"ip,omitempty"`
+
+	// hostnames are the names of the address.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +required
+	Hostnames []DNSName `json:"hostnames,omitempty"`
+}
+
+// DNSConfig is added to what the pod's resolver has from the cluster. Its fields are those of Kubernetes' own.
+type DNSConfig struct {
+	// nameservers are addresses of further name servers.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:items:MinLength=2
+	// +kubebuilder:validation:items:MaxLength=45
+	// +optional
+	Nameservers []string `json:"nameservers,omitempty"`
+
+	// searches are further domains in which names without dots are looked up.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Searches []DNSName `json:"searches,omitempty"`
+
+	// options are the resolver's, such as ndots.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Options []DNSOption `json:"options,omitempty"`
+}
+
+// DNSOption is an option of a resolver.
+type DNSOption struct {
+	// name is the option's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9-]*$')",message="name must be the name of an option such as ndots"
+	// +required
+	Name string `json:"name,omitempty"`
+
+	// value is its value, for an option that has one.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Value string `json:"value,omitempty"`
+}
+
+// SecurityContext has the fields of Kubernetes' own, of pods and of containers, that a benchmark may
+// need. Users, groups, seccompProfile and sysctls are the pod's, the rest is that of the container of the server or the client.
+type SecurityContext struct {
+	ContainerSecurityContext `json:",inline"`
 
 	// fsGroup is the group that owns the pod's volumes.
 	// +kubebuilder:validation:Minimum=0

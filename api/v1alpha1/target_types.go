@@ -14,17 +14,18 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.image)",reason="FieldValueForbidden",fieldPath=".image",message="image must be omitted with an external server, which isn't started"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.content)",reason="FieldValueForbidden",fieldPath=".content",message="content must be omitted with an external server, which isn't started"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.backends)",reason="FieldValueForbidden",fieldPath=".backends",message="backends must be omitted with an external server, which isn't started"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.pod)",reason="FieldValueForbidden",fieldPath=".pod",message="pod must be omitted with an external server, which isn't started"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.imagePullSecrets)",reason="FieldValueForbidden",fieldPath=".imagePullSecrets",message="imagePullSecrets must be omitted with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.labels) && !has(self.annotations) && !has(self.env) && !has(self.volumes) && !has(self.volumeMounts)",message="labels, annotations, env, volumes and volumeMounts must be omitted with an external server"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.nodeSelector) && !has(self.affinity) && !has(self.tolerations) && !has(self.priorityClassName)",message="nodeSelector, affinity, tolerations and priorityClassName must be omitted with an external server"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.runtimeClassName) && !has(self.imagePullSecrets) && !has(self.hostAliases) && !has(self.dnsConfig)",message="runtimeClassName, imagePullSecrets, hostAliases and dnsConfig must be omitted with an external server"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.securityContext)",fieldPath=".securityContext",message="securityContext must be omitted with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.backends.all(b, !has(b.volumeMounts) || b.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",fieldPath=".backends",message="volumeMounts must name members of target.volumes"
+// +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || self.?securityContext.runAsUser.orValue(1) != 0 && self.?securityContext.runAsNonRoot.orValue(true)",fieldPath=".securityContext",message="securityContext must not run as root with podSecurity Restricted: set Baseline"
+// +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !self.?securityContext.allowPrivilegeEscalation.orValue(false)",fieldPath=".securityContext.allowPrivilegeEscalation",message="privileges must not grow with podSecurity Restricted: set Baseline"
+// +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !has(self.backends) || self.backends.all(b, b.?securityContext.runAsUser.orValue(1) != 0 && b.?securityContext.runAsNonRoot.orValue(true))",fieldPath=".backends",message="must not run as root with Restricted"
+// +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !has(self.backends) || self.backends.all(b, !b.?securityContext.allowPrivilegeEscalation.orValue(false))",fieldPath=".backends",message="privileges must not grow with podSecurity Restricted: set Baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || has(self.server.external) || has(self.tls.certificate)",reason="FieldValueRequired",fieldPath=".tls.certificate",message="certificate must be set, unless the server is external: selfSigned {} needs nothing else"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || !has(self.tls.certificate)",reason="FieldValueForbidden",fieldPath=".tls.certificate",message="certificate must be omitted with an external server, which has its own"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.server.external) || self.server.external.url.startsWith('https:')",fieldPath=".tls",message="tls must be omitted when server.external.url is http: use an https url, or no tls"
-// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.name == 'server' || has(self.backends) && self.backends.exists(b, b.name == c.name))",fieldPath=".pod.containers",message="containers must name server or members of backends"
-// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, !c.?securityContext.allowPrivilegeEscalation.orValue(false) || self.podSecurity != 'Restricted')",fieldPath=".pod.containers",message="privileges must not grow with Restricted"
-// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.?securityContext.runAsNonRoot.orValue(true) || self.podSecurity != 'Restricted')",fieldPath=".pod.containers",message="runAsNonRoot must not be false with podSecurity Restricted"
-// +kubebuilder:validation:XValidation:rule="!has(self.pod) || !has(self.pod.containers) || self.pod.containers.all(c, c.?securityContext.runAsUser.orValue(1) != 0 || self.podSecurity != 'Restricted')",fieldPath=".pod.containers",message="containers must not run as root with podSecurity Restricted"
-// +kubebuilder:validation:XValidation:rule="self.?pod.securityContext.runAsNonRoot.orValue(true) || self.podSecurity != 'Restricted'",reason="FieldValueForbidden",fieldPath=".pod.securityContext.runAsNonRoot",message="runAsNonRoot must not be false with podSecurity Restricted"
-// +kubebuilder:validation:XValidation:rule="self.?pod.securityContext.runAsUser.orValue(1) != 0 || self.podSecurity != 'Restricted'",reason="FieldValueForbidden",fieldPath=".pod.securityContext.runAsUser",message="the pod must not run as root with podSecurity Restricted"
 // +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || has(self.backends)",reason="FieldValueForbidden",fieldPath=".sharedCPU",message="sharedCPU is for targets with backends: a server alone has resources.cpu"
 // +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || self.?resources.cpuPinning.orValue('Preferred') != 'Required'",fieldPath=".sharedCPU",message="sharedCPU must not be set when cpuPinning is Required: shared CPUs are exclusive to none"
 // +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || !has(self.backends) || self.backends.all(b, b.?resources.cpuPinning.orValue('Preferred') != 'Required')",fieldPath=".sharedCPU",message="sharedCPU must not be set when cpuPinning of a backend is Required"
@@ -35,6 +36,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.backends.all(b, b.server.?generic.port.orValue(b.server.?tomcat.connector.port.orValue(8080)) != self.server.?nginx.port.orValue(self.server.?httpd.port.orValue(self.server.?jetty.connector.port.orValue(self.server.?tomcat.connector.port.orValue(self.server.?generic.port.orValue(has(self.tls) && !has(self.server.generic) ? 8443 : 8080))))))",fieldPath=".backends",message="a backend must have another port than the server: by default a server has 8080, or 8443 with tls, a backend 8080"
 // +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.backends.all(b, !b.server.?tomcat.ajp.hasValue() || b.server.tomcat.ajp.?port.orValue(8009) != self.server.?nginx.port.orValue(self.server.?httpd.port.orValue(self.server.?jetty.connector.port.orValue(self.server.?tomcat.connector.port.orValue(self.server.?generic.port.orValue(has(self.tls) && !has(self.server.generic) ? 8443 : 8080))))))",fieldPath=".backends",message="a backend's ajp.port must be another than the server's port"
 type Target struct {
+	PodSettings `json:",inline"`
+
 	// image is the container image of the server. An external server has none.
 	// +optional
 	Image ImageName `json:"image,omitempty"`
@@ -45,15 +48,6 @@ type Target struct {
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
-
-	// imagePullSecrets names Secrets of the run's namespace that hold the
-	// credentials for pulling the image.
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	// +optional
-	ImagePullSecrets []PullSecret `json:"imagePullSecrets,omitempty"`
 
 	// resources are the requests and limits of the server's container.
 	// Defaults to one CPU and 1Gi of memory.
@@ -112,11 +106,6 @@ type Target struct {
 	// +default="Restricted"
 	// +optional
 	PodSecurity PodSecurity `json:"podSecurity,omitempty"`
-
-	// pod adds to the target's pod what Assay has no field for: node selector, tolerations,
-	// security contexts, sysctls and volumes.
-	// +optional
-	Pod *PodAdditions `json:"pod,omitempty"`
 }
 
 // Backend is a further server in the target's pod. It shares the pod's network
@@ -137,6 +126,26 @@ type Backend struct {
 	// one CPU and 1Gi of memory.
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
+
+	// env are environment variables of the server.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Env []EnvironmentVariable `json:"env,omitempty"`
+
+	// volumeMounts mount members of target.volumes.
+	// +listType=map
+	// +listMapKey=mountPath
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	VolumeMounts []VolumeMount `json:"volumeMounts,omitempty"`
+
+	// securityContext is the container's. What it doesn't set is as in target.securityContext.
+	// +optional
+	SecurityContext *ContainerSecurityContext `json:"securityContext,omitempty"`
 
 	// server says how the image is configured: exactly one of tomcat and generic.
 	// Its port must be another than the server's and the other backends'.

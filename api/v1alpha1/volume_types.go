@@ -2,7 +2,7 @@ package v1alpha1
 
 import corev1 "k8s.io/api/core/v1"
 
-// PodVolume is a volume of the target's pod.
+// PodVolume is a volume of a pod.
 //
 // +kubebuilder:validation:ExactlyOneOf=configMap;secret;emptyDir;persistentVolumeClaim
 type PodVolume struct {
@@ -102,7 +102,7 @@ type ClaimVolume struct {
 // VolumeMount mounts a volume of the pod into a container. Its fields are those
 // of Kubernetes' own; readOnly is a pointer, so that typed clients keep a false.
 type VolumeMount struct {
-	// name is the name of a member of pod.volumes.
+	// name is the name of a member of volumes.
 	// +required
 	Name DNSLabel `json:"name,omitempty"`
 

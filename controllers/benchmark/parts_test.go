@@ -96,7 +96,7 @@ func manyCells() *v1alpha1.Benchmark {
 	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "bm", UID: "1", Generation: 1, CreationTimestamp: metav1.NewTime(began)}}
 	b.Spec.Template.Spec = wrapper.NewRun("", "", "image").Rate(10, 5).Obj().Spec
 	for i := range 8 {
-		a := v1alpha1.Axis{Name: fmt.Sprintf("a%d", i), Path: fmt.Sprintf("/target/pod/annotations/a%d", i)}
+		a := v1alpha1.Axis{Name: fmt.Sprintf("a%d", i), Path: fmt.Sprintf("/target/annotations/a%d", i)}
 		a.Values = []apiextensionsv1.JSON{{Raw: []byte(`"x"`)}, {Raw: []byte(`"y"`)}}
 		b.Spec.Axes = append(b.Spec.Axes, a)
 	}

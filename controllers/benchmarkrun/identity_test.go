@@ -231,6 +231,9 @@ func TestTokensOfPodsHaveNoRights(t *testing.T) {
 // clientPodSpec returns a pod that the restricted Pod Security Standard allows.
 func clientPodSpec(namespace, name string) *corev1.Pod {
 	run := wrapper.NewRun(namespace, "run", "image:1").Obj()
-	spec := manifest.ClientJob(run, "node", nil, &manifest.Settings{LoadImage: "image:1"}).Spec.Template.Spec
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}}, Spec: spec}
+	job, err := manifest.ClientJob(run, "node", nil, &manifest.Settings{LoadImage: "image:1"})
+	if err != nil {
+		panic(err)
+	}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}}, Spec: job.Spec.Template.Spec}
 }

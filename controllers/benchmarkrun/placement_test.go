@@ -23,11 +23,10 @@ func TestClientsArePlaced(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, func(w *wrapper.Run) {
 				w.Spec.Clients.Placement = placement
-				w.Spec.Clients.Pod = &v1alpha1.ClientPodAdditions{
-					NodeConstraints: v1alpha1.NodeConstraints{
-						NodeSelector: map[string]string{"example.org/pool": "load"}, Tolerations: []v1alpha1.Toleration{{Key: "example.org/pool"}},
-					},
-					TopologySpreadConstraints: []v1alpha1.TopologySpreadConstraint{{TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule}},
+				w.Spec.Clients.NodeSelector = map[string]string{"example.org/pool": "load"}
+				w.Spec.Clients.Tolerations = []v1alpha1.Toleration{{Key: "example.org/pool"}}
+				w.Spec.Clients.TopologySpreadConstraints = []v1alpha1.TopologySpreadConstraint{
+					{TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule},
 				}
 			})
 			b.reconcile()

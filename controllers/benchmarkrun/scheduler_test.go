@@ -149,9 +149,7 @@ func TestSchedulerPlacesClients(t *testing.T) {
 			b := newBench(t, func(w *wrapper.Run) {
 				w.Clients(int32(test.clients), test.cpu, "512Mi")
 				w.Spec.Clients.Placement = test.placement
-				w.Spec.Clients.Pod = &v1alpha1.ClientPodAdditions{NodeConstraints: v1alpha1.NodeConstraints{
-					NodeSelector: map[string]string{"example.org/" + test.cluster: ""},
-				}}
+				w.Spec.Clients.NodeSelector = map[string]string{"example.org/" + test.cluster: ""}
 			})
 			b.reconcile()
 			for i, node := range test.decoys {

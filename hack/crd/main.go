@@ -1,6 +1,7 @@
 // Command crd finishes what controller-gen writes: from the CustomResourceDefinition of Benchmark it removes the
-// descriptions below the template, which repeat those of BenchmarkRun, because objects are limited to what kubectl
-// apply keeps in an annotation; from that of BenchmarkRun it makes the schema of the plans of assay-load.
+// descriptions below the template, which repeat those of BenchmarkRun, and from that of BenchmarkRun those below fields of
+// clients and of backends that repeat the target's, because objects are limited to what kubectl apply keeps in an
+// annotation; from that of BenchmarkRun it makes the schema of the plans of assay-load, before.
 package main
 
 import (
@@ -18,7 +19,7 @@ func main() {
 	}
 }
 
-// run rewrites the definition of Benchmark, with the header that controller-gen writes, and writes planSchema.
+// run rewrites both definitions, with the header that controller-gen writes, and writes planSchema.
 func run(benchmark, benchmarkRun, planSchema string) error {
 	crd, err := read(benchmark)
 	if err != nil {
@@ -31,17 +32,39 @@ func run(benchmark, benchmarkRun, planSchema string) error {
 		}
 		undescribe(template["properties"])
 	}
-	text, err := yaml.Marshal(crd)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(benchmark, append([]byte("---\n"), bytes.TrimLeft(text, "\n")...), 0o644); err != nil {
+	if err := write(benchmark, crd); err != nil {
 		return err
 	}
 	if crd, err = read(benchmarkRun); err != nil {
 		return err
 	}
-	return plan(crd, planSchema)
+	if err := plan(crd, planSchema); err != nil {
+		return err
+	}
+	if crd, err = read(benchmarkRun); err != nil { // plan removes from it
+		return err
+	}
+	for _, version := range versions(crd) {
+		spec := at(version, "schema", "openAPIV3Schema", "properties", "spec", "properties")
+		target := at(spec, "target", "properties")
+		for _, repeating := range []map[string]any{at(spec, "clients", "properties"), at(target, "backends", "items", "properties")} {
+			for name, field := range repeating {
+				if description := at(repeating, name)["description"]; target[name] != nil && description != nil {
+					inSchema(field)
+					at(repeating, name)["description"] = description
+				}
+			}
+		}
+	}
+	return write(benchmarkRun, crd)
+}
+
+func write(file string, crd map[string]any) error {
+	text, err := yaml.Marshal(crd)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append([]byte("---\n"), bytes.TrimLeft(text, "\n")...), 0o644)
 }
 
 // read returns a CustomResourceDefinition.

@@ -44,7 +44,7 @@ func filesIn(volumes []corev1.Volume, name string) []string {
 func TestTLSKeysAreWhereTheyBelong(t *testing.T) {
 	run := fullTarget()
 	secret, clients := "run-tls-01234567", "run-client-tls-01234567"
-	job := ClientJob(run, "node", nil, &Settings{})
+	job := jobOf(t, run, "node")
 	pod, err := podOf(t, run, nil)
 	if err != nil {
 		t.Fatal(err)

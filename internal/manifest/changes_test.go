@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -94,7 +93,7 @@ func TestChanges(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			run := wrapper.NewRun("ns", "run", "image").Clients(1, "1", "128Mi").Obj()
-			template := ClientJob(run, "node", nil, &Settings{LoadImage: "load:1", SessionAddress: "x:1"}).Spec.Template
+			template := jobWith(t, run, "node", &Settings{LoadImage: "load:1", SessionAddress: "x:1"}).Spec.Template
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: template.Labels, Annotations: template.Annotations}, Spec: template.Spec}
 			test.change(pod)
 			kept := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{AnnotationChanges: "others' words"}}}
@@ -108,7 +107,7 @@ func TestChanges(t *testing.T) {
 
 // TestChangesAreFew checks the bound of what is kept of a pod.
 func TestChangesAreFew(t *testing.T) {
-	pod, err := podOf(t, fullTarget(), &v1alpha1.PodAdditions{})
+	pod, err := podOf(t, fullTarget(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 const CredentialsVolume = "credentials"
 
 // ClientJob returns the Job that starts each client once. targetNode is the name of the target's node, or
-// empty for an external target. script lists the files of the load's k6 script.
-func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFile, settings *Settings) *batchv1.Job {
+// empty for an external target. script lists the files of the load's k6 script. An error describes a mistake in the spec.
+func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFile, settings *Settings) (*batchv1.Job, error) {
 	replicas := int32(loadplan.Replicas(&run.Spec))
 	resources := storedLocally(requirements(run.Spec.Clients.Resources, defaultClientMemory), logStorage, clientStorage)
 	meta := podMeta(run, "", RoleClient)
@@ -27,7 +27,6 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 		ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
 		Spec:       podSpec(true),
 	}
-	placeClients(run, targetNode, &template.Spec)
 	image, program := settings.LoadImage, clientProgram
 	if runsK6(run) {
 		image, program = cmp.Or(run.Spec.Clients.Image, settings.K6Image), k6Program
@@ -47,7 +46,15 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	mountCredentials(run, &template.Spec, &client)
 	mountScript(run, script, &template.Spec, &client)
 	useTool(run, settings, &template.Spec, &client)
+	if err := putOn("spec.clients", &run.Spec.Clients.PodSettings, &template.ObjectMeta, &template.Spec, &client); err != nil {
+		return nil, err
+	}
+	placeClients(run, targetNode, &template.Spec)
 	template.Spec.Containers = []corev1.Container{client}
+	limitScratch(&template.Spec, 0, clientStorage)
+	if err := checkPodSecurity("spec.clients", v1alpha1.PodSecurityRestricted, &template.ObjectMeta, &template.Spec); err != nil {
+		return nil, err
+	}
 	noteWritten(&template.ObjectMeta, &template.Spec)
 	job := objectMeta(run, ClientsName(run))
 	if queue := run.Labels[LabelQueue]; queue != "" {
@@ -65,7 +72,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 			ActiveDeadlineSeconds: ptr.To(podDeadline(run)),
 			Template:              template,
 		},
-	}
+	}, nil
 }
 
 // runsK6 reports whether the clients run k6: a script, or a declared load.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -27,7 +28,7 @@ func TestClientsAreGivenTheirCredentials(t *testing.T) {
 			run.Spec.Load.Authentication = &v1alpha1.Authentication{Scheme: scheme, SecretName: "login"}
 		}
 		var got []string
-		pod := ClientJob(run, "node", nil, &Settings{}).Spec.Template.Spec
+		pod := jobOf(t, run, "node").Spec.Template.Spec
 		for _, volume := range pod.Volumes {
 			if volume.Name == CredentialsVolume {
 				secret := volume.Projected.Sources[0].Secret
@@ -43,6 +44,21 @@ func TestClientsAreGivenTheirCredentials(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", scheme, diff)
 		}
 	}
+}
+
+// jobOf returns the clients' Job of a run whose spec has no mistake.
+func jobOf(t *testing.T, run *v1alpha1.BenchmarkRun, node string) *batchv1.Job {
+	t.Helper()
+	return jobWith(t, run, node, &Settings{})
+}
+
+func jobWith(t *testing.T, run *v1alpha1.BenchmarkRun, node string, settings *Settings) *batchv1.Job {
+	t.Helper()
+	job, err := ClientJob(run, node, nil, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
 }
 
 func mounted(pod *corev1.PodSpec, volume, path string) bool {

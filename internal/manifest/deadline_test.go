@@ -19,7 +19,7 @@ func TestPodsEndWithoutAManager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := ClientJob(run, "node", nil, &Settings{})
+	job := jobOf(t, run, "node")
 	want := int64(deadline + deadlineMargin.Seconds())
 	if got := ptr.Deref(target.Spec.ActiveDeadlineSeconds, 0); got != want {
 		t.Errorf("the target ends after %d s, want %d", got, want)

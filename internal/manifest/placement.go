@@ -23,11 +23,9 @@ const preferredSkew = 10
 func placeClients(run *v1alpha1.BenchmarkRun, targetNode string, spec *corev1.PodSpec) {
 	clients := &run.Spec.Clients
 	if targetNode != "" {
-		spec.Affinity = &corev1.Affinity{NodeAffinity: relativeTo(targetNode, clients.Placement)}
+		placeRelativeTo(targetNode, clients.Placement, spec)
 	}
-	additions := ptr.Deref(clients.Pod, v1alpha1.ClientPodAdditions{})
-	spec.NodeSelector, spec.Tolerations = additions.NodeSelector, tolerations(additions.Tolerations)
-	spread := additions.TopologySpreadConstraints
+	spread := clients.TopologySpreadConstraints
 	if len(spread) == 0 {
 		spread = []v1alpha1.TopologySpreadConstraint{{TopologyKey: corev1.LabelHostname, MaxSkew: ptr.To(int32(preferredSkew))}}
 	}
@@ -45,25 +43,31 @@ func placeClients(run *v1alpha1.BenchmarkRun, targetNode string, spec *corev1.Po
 	}
 }
 
-// relativeTo returns the node affinity of clients to the target's node.
-func relativeTo(node string, placement v1alpha1.ClientPlacement) *corev1.NodeAffinity {
-	term := func(operator corev1.NodeSelectorOperator) corev1.NodeSelectorTerm {
-		return corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
-			Key: metav1.ObjectNameField, Operator: operator, Values: []string{node},
-		}}}
+// placeRelativeTo adds to a client's affinity, or makes one, that to the target's node.
+func placeRelativeTo(node string, placement v1alpha1.ClientPlacement, spec *corev1.PodSpec) {
+	if spec.Affinity == nil {
+		spec.Affinity = &corev1.Affinity{}
 	}
-	required := func(operator corev1.NodeSelectorOperator) *corev1.NodeAffinity {
-		return &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-			NodeSelectorTerms: []corev1.NodeSelectorTerm{term(operator)},
-		}}
+	if spec.Affinity.NodeAffinity == nil {
+		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
 	}
-	switch placement {
-	case v1alpha1.PlacementApart:
-		return required(corev1.NodeSelectorOpNotIn)
-	case v1alpha1.PlacementTogether:
-		return required(corev1.NodeSelectorOpIn)
+	nodes := spec.Affinity.NodeAffinity
+	operator := corev1.NodeSelectorOpNotIn
+	if placement == v1alpha1.PlacementTogether {
+		operator = corev1.NodeSelectorOpIn
 	}
-	return &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
-		Weight: 100, Preference: term(corev1.NodeSelectorOpNotIn),
-	}}}
+	target := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: operator, Values: []string{node}}
+	if placement != v1alpha1.PlacementApart && placement != v1alpha1.PlacementTogether {
+		nodes.PreferredDuringSchedulingIgnoredDuringExecution = append(nodes.PreferredDuringSchedulingIgnoredDuringExecution,
+			corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{target}}})
+		return
+	}
+	required := nodes.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil {
+		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
+		nodes.RequiredDuringSchedulingIgnoredDuringExecution = required
+	}
+	for i := range required.NodeSelectorTerms { // one of them must be met
+		required.NodeSelectorTerms[i].MatchFields = []corev1.NodeSelectorRequirement{target}
+	}
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
-func clientSpec(clients v1alpha1.Clients, node string) corev1.PodSpec {
+func clientSpec(t *testing.T, clients v1alpha1.Clients, node string) corev1.PodSpec {
+	t.Helper()
 	run := wrapper.NewRun("ns", "run", "image").Obj()
 	run.UID = "uid"
 	run.Spec.Clients = clients
-	return ClientJob(run, node, nil, &Settings{}).Spec.Template.Spec
+	return jobOf(t, run, node).Spec.Template.Spec
 }
 
 func TestPlacementOfClients(t *testing.T) {
@@ -43,7 +44,7 @@ func TestPlacementOfClients(t *testing.T) {
 		"an external target": {v1alpha1.PlacementPrefer, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, clientSpec(v1alpha1.Clients{Placement: test.placement}, test.node).Affinity); diff != "" {
+			if diff := cmp.Diff(test.want, clientSpec(t, v1alpha1.Clients{Placement: test.placement}, test.node).Affinity); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -54,7 +55,7 @@ func TestPlacementOfClients(t *testing.T) {
 // be set by anybody who may create pods. The default constraint only prefers nodes with fewer clients.
 func TestNobodyElsePlacesClients(t *testing.T) {
 	for _, placement := range []v1alpha1.ClientPlacement{v1alpha1.PlacementApart, v1alpha1.PlacementPrefer, v1alpha1.PlacementTogether} {
-		spec := clientSpec(v1alpha1.Clients{Placement: placement}, "a")
+		spec := clientSpec(t, v1alpha1.Clients{Placement: placement}, "a")
 		if spec.Affinity.PodAffinity != nil || spec.Affinity.PodAntiAffinity != nil {
 			t.Errorf("%s depends on the labels of pods: %+v", placement, spec.Affinity)
 		}
@@ -66,7 +67,34 @@ func TestNobodyElsePlacesClients(t *testing.T) {
 	}
 }
 
-func TestAdditionsToClients(t *testing.T) {
+// TestOwnAffinityAndPlacement checks that clients must meet both their own affinity and their placement.
+func TestOwnAffinityAndPlacement(t *testing.T) {
+	own := func() *v1alpha1.NodeAffinity {
+		term := func(key string) v1alpha1.NodeSelectorTerm {
+			return v1alpha1.NodeSelectorTerm{MatchExpressions: []v1alpha1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpExists}}}
+		}
+		return &v1alpha1.NodeAffinity{
+			Required:  &v1alpha1.NodeSelector{NodeSelectorTerms: []v1alpha1.NodeSelectorTerm{term("a"), term("b")}},
+			Preferred: []v1alpha1.PreferredSchedulingTerm{{Weight: 1, Preference: term("c")}},
+		}
+	}
+	for placement, want := range map[v1alpha1.ClientPlacement][2]int{v1alpha1.PlacementApart: {2, 1}, v1alpha1.PlacementTogether: {2, 1}, v1alpha1.PlacementPrefer: {0, 2}} {
+		clients := v1alpha1.Clients{Placement: placement, PodSettings: v1alpha1.PodSettings{Affinity: &v1alpha1.Affinity{NodeAffinity: own()}}}
+		nodes := clientSpec(t, clients, "a").Affinity.NodeAffinity
+		terms, fields := nodes.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, 0
+		for _, term := range terms {
+			if len(term.MatchExpressions) != 1 {
+				t.Errorf("%s: a term of the spec is missing: %+v", placement, terms)
+			}
+			fields += len(term.MatchFields)
+		}
+		if got := [2]int{fields, len(nodes.PreferredDuringSchedulingIgnoredDuringExecution)}; got != want || len(terms) != 2 {
+			t.Errorf("%s: %v terms with the target's node and preferences, want %v: %+v", placement, got, want, nodes)
+		}
+	}
+}
+
+func TestSpreadOfClients(t *testing.T) {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{LabelRunUID: "uid", LabelRole: RoleClient}}
 	spread := func(key string, skew int32, when corev1.UnsatisfiableConstraintAction) corev1.TopologySpreadConstraint {
 		return corev1.TopologySpreadConstraint{TopologyKey: key, MaxSkew: skew, WhenUnsatisfiable: when, LabelSelector: selector}
@@ -74,34 +102,26 @@ func TestAdditionsToClients(t *testing.T) {
 	const zone = corev1.LabelTopologyZone
 	byNode := []corev1.TopologySpreadConstraint{spread(corev1.LabelHostname, preferredSkew, corev1.ScheduleAnyway)}
 	for name, test := range map[string]struct {
-		pod    *v1alpha1.ClientPodAdditions
+		spread []v1alpha1.TopologySpreadConstraint
 		change func(*corev1.PodSpec)
 	}{
 		"none": {nil, func(*corev1.PodSpec) {}},
-		"node selector": {
-			&v1alpha1.ClientPodAdditions{NodeConstraints: v1alpha1.NodeConstraints{NodeSelector: map[string]string{"a": "b"}}},
-			func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"a": "b"} },
-		},
-		"tolerations": {
-			&v1alpha1.ClientPodAdditions{NodeConstraints: v1alpha1.NodeConstraints{Tolerations: []v1alpha1.Toleration{{Key: "a"}}}},
-			func(s *corev1.PodSpec) { s.Tolerations = []corev1.Toleration{{Key: "a"}} },
-		},
 		"spread over zones and nodes": {
-			&v1alpha1.ClientPodAdditions{TopologySpreadConstraints: []v1alpha1.TopologySpreadConstraint{
+			[]v1alpha1.TopologySpreadConstraint{
 				{TopologyKey: zone, MaxSkew: ptr.To(int32(2)), WhenUnsatisfiable: corev1.DoNotSchedule}, {TopologyKey: corev1.LabelHostname},
-			}},
+			},
 			func(s *corev1.PodSpec) {
 				s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spread(zone, 2, corev1.DoNotSchedule), spread(corev1.LabelHostname, 1, corev1.ScheduleAnyway)}
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := clientSpec(v1alpha1.Clients{}, "a")
+			want := clientSpec(t, v1alpha1.Clients{}, "a")
 			if diff := cmp.Diff(byNode, want.TopologySpreadConstraints); diff != "" {
 				t.Fatalf("the default (-want +got):\n%s", diff)
 			}
 			test.change(&want)
-			if diff := cmp.Diff(want, clientSpec(v1alpha1.Clients{Pod: test.pod}, "a")); diff != "" {
+			if diff := cmp.Diff(want, clientSpec(t, v1alpha1.Clients{TopologySpreadConstraints: test.spread}, "a")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -100,14 +100,10 @@ func restrictedContainer() *corev1.SecurityContext {
 	}
 }
 
-// assayContainer returns a container of Assay's own, which writes only to mounted volumes. It is
-// also restricted in a pod whose server runs as root.
+// assayContainer returns a container of Assay's own, which writes only to mounted volumes. It runs as its pod's user.
 func assayContainer(name, image string, settings *Settings, resources corev1.ResourceRequirements, command ...string) corev1.Container {
 	context := restrictedContainer()
 	context.ReadOnlyRootFilesystem = ptr.To(true)
-	context.RunAsNonRoot = ptr.To(true)
-	context.RunAsUser = ptr.To(int64(nonRootUser))
-	context.RunAsGroup = ptr.To(int64(nonRootUser))
 	return corev1.Container{
 		Name:                     name,
 		Image:                    image,
@@ -118,6 +114,14 @@ func assayContainer(name, image string, settings *Settings, resources corev1.Res
 		SecurityContext:          context,
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
+}
+
+// besideServer lets a container of Assay's own run as its user whatever that of the server in the same pod is.
+func besideServer(container *corev1.Container) {
+	context := container.SecurityContext
+	context.RunAsNonRoot = ptr.To(true)
+	context.RunAsUser = ptr.To(int64(nonRootUser))
+	context.RunAsGroup = ptr.To(int64(nonRootUser))
 }
 
 // mount adds a volume to a pod and mounts it, to be read, into one of its containers.

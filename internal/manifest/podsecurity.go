@@ -14,20 +14,23 @@ import (
 
 var podSecurityPolicy = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
 
-// checkPodSecurity returns an error unless a pod meets the Pod Security Standard of spec.target.podSecurity, as Kubernetes'
-// own admission would say of it in a namespace that enforces the standard.
-func checkPodSecurity(standard v1alpha1.PodSecurity, meta *metav1.ObjectMeta, spec *corev1.PodSpec) error {
+// checkPodSecurity returns an error unless a pod meets a Pod Security Standard, as Kubernetes' own admission would say of it
+// in a namespace that enforces the standard. The pod is that of field.
+func checkPodSecurity(field string, standard v1alpha1.PodSecurity, meta *metav1.ObjectMeta, spec *corev1.PodSpec) error {
 	evaluator, err := podSecurityPolicy()
 	if err != nil {
 		return fmt.Errorf("load the Pod Security Standards: %w", err)
 	}
-	level, fix := api.LevelRestricted, ", or set podSecurity to Baseline if that allows it"
+	level, fix := api.LevelRestricted, ""
+	if field == "spec.target" {
+		fix = ", or set podSecurity to Baseline if that allows it"
+	}
 	if standard == v1alpha1.PodSecurityBaseline {
 		level, fix = api.LevelBaseline, ""
 	}
 	result := policy.AggregateCheckResults(evaluator.EvaluatePod(api.LevelVersion{Level: level, Version: api.LatestVersion()}, meta, spec))
 	if !result.Allowed {
-		return fmt.Errorf("spec.target.pod breaks the Pod Security Standard %s: %s. Change it%s", level, result.ForbiddenDetail(), fix)
+		return fmt.Errorf("%s breaks the Pod Security Standard %s: %s. Change its securityContext or annotations%s", field, level, result.ForbiddenDetail(), fix)
 	}
 	return nil
 }

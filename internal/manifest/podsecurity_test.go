@@ -8,29 +8,28 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/server"
 )
 
 // TestPodSecurity asks for what the Pod Security Standards forbid. Neither level may be had by an addition.
 func TestPodSecurity(t *testing.T) {
-	pod := func(c v1alpha1.PodSecurityContext) v1alpha1.PodAdditions {
-		return v1alpha1.PodAdditions{SecurityContext: &c}
+	pod := func(c v1alpha1.SecurityContext) v1alpha1.PodSettings {
+		return v1alpha1.PodSettings{SecurityContext: &c}
 	}
-	container := func(c v1alpha1.ContainerSecurityContext) v1alpha1.PodAdditions {
-		return v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{Name: "app"}, {Name: server.ContainerName, SecurityContext: &c}}}
+	container := func(c v1alpha1.ContainerSecurityContext) v1alpha1.PodSettings {
+		return pod(v1alpha1.SecurityContext{ContainerSecurityContext: c})
 	}
-	capabilities := func(add, drop []v1alpha1.Capability) v1alpha1.PodAdditions {
+	capabilities := func(add, drop []v1alpha1.Capability) v1alpha1.PodSettings {
 		return container(v1alpha1.ContainerSecurityContext{Capabilities: &v1alpha1.Capabilities{Add: add, Drop: drop}})
 	}
-	annotation := func(name, value string) v1alpha1.PodAdditions {
-		return v1alpha1.PodAdditions{Annotations: map[string]string{name: value}}
+	annotation := func(name, value string) v1alpha1.PodSettings {
+		return v1alpha1.PodSettings{Annotations: map[string]string{name: value}}
 	}
-	sysctl := func(name string) v1alpha1.PodAdditions {
-		return pod(v1alpha1.PodSecurityContext{Sysctls: []v1alpha1.Sysctl{{Name: name, Value: "1"}}})
+	sysctl := func(name string) v1alpha1.PodSettings {
+		return pod(v1alpha1.SecurityContext{Sysctls: []v1alpha1.Sysctl{{Name: name, Value: "1"}}})
 	}
 	root := v1alpha1.UserIdentity{RunAsUser: ptr.To(int64(0))}
 	for name, test := range map[string]struct {
-		additions v1alpha1.PodAdditions
+		settings v1alpha1.PodSettings
 		// baseline and restricted are what the standards call it, or empty if they allow it.
 		baseline, restricted string
 	}{
@@ -51,7 +50,6 @@ func TestPodSecurity(t *testing.T) {
 		"only one dropped":        {capabilities(nil, []v1alpha1.Capability{"CHOWN"}), "", "unrestricted capabilities"},
 		"more privileges":         {container(v1alpha1.ContainerSecurityContext{AllowPrivilegeEscalation: ptr.To(true)}), "", "allowPrivilegeEscalation != false"},
 		"root":                    {container(v1alpha1.ContainerSecurityContext{UserIdentity: root}), "", "runAsUser=0"},
-		"root in the pod":         {pod(v1alpha1.PodSecurityContext{UserIdentity: root}), "", "runAsUser=0"},
 		"maybe root":              {container(v1alpha1.ContainerSecurityContext{UserIdentity: v1alpha1.UserIdentity{RunAsNonRoot: ptr.To(false)}}), "", "runAsNonRoot != true"},
 		"a profile of the node's": {container(v1alpha1.ContainerSecurityContext{UserIdentity: v1alpha1.UserIdentity{SeccompProfile: &v1alpha1.SeccompProfile{Type: corev1.SeccompProfileTypeLocalhost, LocalhostProfile: "a"}}}), "", ""},
 		"no profile":              {container(v1alpha1.ContainerSecurityContext{UserIdentity: v1alpha1.UserIdentity{SeccompProfile: &v1alpha1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}}}), "seccompProfile", "seccompProfile"},
@@ -61,11 +59,30 @@ func TestPodSecurity(t *testing.T) {
 		} {
 			run := fullTarget()
 			run.Spec.Target.PodSecurity = standard
-			_, err := podOf(t, run, &test.additions)
-			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), "spec.target.pod breaks") || !strings.Contains(err.Error(), want)) {
-				t.Errorf("%s with %q: %v, want %q", name, standard, err, want)
+			_, err := podOf(t, run, &test.settings)
+			check(t, name+" with "+string(standard), "spec.target", err, want)
+			backend := fullTarget()
+			backend.Spec.Target.PodSecurity = standard
+			if c := test.settings.SecurityContext; c != nil && c.Sysctls == nil {
+				backend.Spec.Target.Backends[0].SecurityContext = &c.ContainerSecurityContext
+				_, err := podOf(t, backend, &v1alpha1.PodSettings{})
+				check(t, name+" of a backend with "+string(standard), "spec.target", err, want)
 			}
 		}
+		clients := fullTarget()
+		clients.Spec.Clients.PodSettings = test.settings
+		_, err := ClientJob(clients, "node", nil, &Settings{})
+		if strings.HasPrefix(name, "AppArmor") { // the annotation is of a container
+			continue
+		}
+		check(t, name+" of clients", "spec.clients", err, test.restricted)
+	}
+}
+
+func check(t *testing.T, name, field string, err error, want string) {
+	t.Helper()
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), field+" breaks the Pod Security Standard") || !strings.Contains(err.Error(), want)) {
+		t.Errorf("%s: %v, want %q", name, err, want)
 	}
 }
 
@@ -76,8 +93,8 @@ func TestClientsAreRestricted(t *testing.T) {
 	tool := fullTarget()
 	tool.Spec.Clients.Tool = &v1alpha1.ClientTool{Image: "ab"}
 	for _, run := range []*v1alpha1.BenchmarkRun{fullTarget(), run, tool} {
-		template := ClientJob(run, "node", nil, &Settings{}).Spec.Template
-		if err := checkPodSecurity(v1alpha1.PodSecurityRestricted, &template.ObjectMeta, &template.Spec); err != nil {
+		template := jobOf(t, run, "node").Spec.Template
+		if err := checkPodSecurity("spec.clients", v1alpha1.PodSecurityRestricted, &template.ObjectMeta, &template.Spec); err != nil {
 			t.Error(err)
 		}
 	}

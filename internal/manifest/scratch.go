@@ -21,24 +21,25 @@ const (
 	logStorage = 64 << 20
 )
 
-// limitScratch limits the size of each empty directory of the target's pod, so that no server can
+// limitScratch limits the size of each empty directory of a pod, so that no server can
 // fill the disk of its node. The kubelet evicts a pod that exceeds a limit. A directory in memory
-// may have as much as the pod's containers together, to which it counts anyway.
-func limitScratch(pod *corev1.Pod, run *v1alpha1.BenchmarkRun) {
+// may have as much as the pod's containers together, to which it counts anyway. content is the limit of that of the content,
+// disk that of the others.
+func limitScratch(spec *corev1.PodSpec, content, disk int64) {
 	var memory resource.Quantity
-	for i := range pod.Spec.Containers {
-		memory.Add(*pod.Spec.Containers[i].Resources.Limits.Memory())
+	for i := range spec.Containers {
+		memory.Add(*spec.Containers[i].Resources.Limits.Memory())
 	}
-	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
+	for i := range spec.Volumes {
+		v := &spec.Volumes[i]
 		switch {
 		case v.EmptyDir == nil || v.EmptyDir.SizeLimit != nil:
 		case v.EmptyDir.Medium == corev1.StorageMediumMemory:
 			v.EmptyDir.SizeLimit = new(memory.DeepCopy())
 		case v.Name == server.ContentVolume:
-			v.EmptyDir.SizeLimit = resource.NewQuantity(contentSize(run), resource.BinarySI)
+			v.EmptyDir.SizeLimit = resource.NewQuantity(content, resource.BinarySI)
 		default:
-			v.EmptyDir.SizeLimit = resource.NewQuantity(scratchLimit, resource.BinarySI)
+			v.EmptyDir.SizeLimit = resource.NewQuantity(disk, resource.BinarySI)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestEmptyDirectoriesAreLimited(t *testing.T) {
 			server(w)
 			run := w.Obj()
 			run.UID = "0123456789"
-			pod, err := podOf(t, run, &v1alpha1.PodAdditions{Volumes: []v1alpha1.PodVolume{
+			pod, err := podOf(t, run, &v1alpha1.PodSettings{Volumes: []v1alpha1.PodVolume{
 				{Name: "disk", EmptyDir: &v1alpha1.EmptyDirVolume{}}, {Name: "memory", EmptyDir: &v1alpha1.EmptyDirVolume{Medium: corev1.StorageMediumMemory}},
 			}})
 			if err != nil {
@@ -35,7 +35,7 @@ func TestEmptyDirectoriesAreLimited(t *testing.T) {
 			}
 			checkLimits(t, pod.Spec.Volumes)
 			run.Spec.Script = &v1alpha1.Script{}
-			checkLimits(t, ClientJob(run, "node", nil, &Settings{}).Spec.Template.Spec.Volumes)
+			checkLimits(t, jobOf(t, run, "node").Spec.Template.Spec.Volumes)
 		})
 	}
 }
@@ -78,9 +78,9 @@ func TestEphemeralStorageIsLimited(t *testing.T) {
 		mostRequest, needed int64
 	}{
 		"target":                {target.Spec, 4, 10<<30 + 256<<20, 10<<30 + 1},
-		"client":                {ClientJob(run, "node", nil, &Settings{}).Spec.Template.Spec, 1, logStorage, 0},
-		"client with a script":  {ClientJob(&script, "node", nil, &Settings{}).Spec.Template.Spec, 1, logStorage, workLimit.Value()},
-		"client with a program": {ClientJob(&tool, "node", nil, &Settings{}).Spec.Template.Spec, 2, 2 * logStorage, workLimit.Value() + programLimit.Value()},
+		"client":                {jobOf(t, run, "node").Spec.Template.Spec, 1, logStorage, 0},
+		"client with a script":  {jobOf(t, &script, "node").Spec.Template.Spec, 1, logStorage, workLimit.Value()},
+		"client with a program": {jobOf(t, &tool, "node").Spec.Template.Spec, 2, 2 * logStorage, workLimit.Value() + programLimit.Value()},
 	} {
 		var requests, limits int64
 		containers := slices.Concat(test.spec.InitContainers, test.spec.Containers)

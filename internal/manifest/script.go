@@ -59,9 +59,16 @@ func scriptEnvironment(s *v1alpha1.Script) []corev1.EnvVar {
 func environment(variables []v1alpha1.EnvironmentVariable) []corev1.EnvVar {
 	var env []corev1.EnvVar
 	for _, v := range variables {
-		if v.SecretKeyRef != nil {
+		switch {
+		case v.SecretKeyRef != nil:
 			env = append(env, fromSecret(v.Name, v.SecretKeyRef.Name, v.SecretKeyRef.Key))
-		} else {
+		case v.ConfigMapKeyRef != nil:
+			env = append(env, corev1.EnvVar{Name: v.Name, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: v.ConfigMapKeyRef.Name}, Key: v.ConfigMapKeyRef.Key,
+			}}})
+		case v.FieldRef != nil:
+			env = append(env, corev1.EnvVar{Name: v.Name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: v.FieldRef.FieldPath}}})
+		default:
 			env = append(env, literal(v.Name, ptr.Deref(v.Value, "")))
 		}
 	}

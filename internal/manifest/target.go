@@ -26,10 +26,8 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	}
 	pod.Spec.ActiveDeadlineSeconds = ptr.To(podDeadline(run))
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
-	for _, secret := range spec.ImagePullSecrets {
-		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})
-	}
 	watcher := assayContainer(AgentContainer, settings.AssayImage, settings, agentResources, "/agent", "sample")
+	besideServer(&watcher)
 	watcher.Env = []corev1.EnvVar{{Name: "ASSAY_MANAGER", Value: settings.SessionAddress}}
 	mount(&pod.Spec, &watcher, identity(run), identityFolder)
 	pod.Spec.Volumes = append(pod.Spec.Volumes,
@@ -67,14 +65,13 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	if len(spec.Content) > 0 {
 		pod.Spec.InitContainers = []corev1.Container{contentWriter(pod.Spec.Containers[1].Resources, settings)}
 	}
-	pod, err := addTo(pod, spec.Pod)
-	if err != nil {
+	if err := putOnTarget(pod, spec); err != nil {
 		return nil, err
 	}
-	if err := checkPodSecurity(spec.PodSecurity, &pod.ObjectMeta, &pod.Spec); err != nil {
+	if err := checkPodSecurity("spec.target", spec.PodSecurity, &pod.ObjectMeta, &pod.Spec); err != nil {
 		return nil, err
 	}
-	limitScratch(pod, run)
+	limitScratch(&pod.Spec, contentSize(run), scratchLimit)
 	noteWritten(&pod.ObjectMeta, &pod.Spec)
 	return pod, nil
 }
@@ -96,6 +93,7 @@ func mountGCLogs(watcher *corev1.Container, servers []corev1.Container) {
 func contentWriter(resources corev1.ResourceRequirements, settings *Settings) corev1.Container {
 	writer := assayContainer(ContentContainer, settings.AssayImage, settings, resources,
 		"/agent", "content", "--list", configFolder+"/"+contentListFile, "--dir", contentFolder)
+	besideServer(&writer)
 	writer.VolumeMounts = []corev1.VolumeMount{
 		{Name: server.ConfigVolume, MountPath: configFolder, ReadOnly: true},
 		{Name: server.ContentVolume, MountPath: contentFolder},

@@ -16,9 +16,9 @@ import (
 func TestToolsImage(t *testing.T) {
 	run := wrapper.NewRun("ns", "run", "image").Obj()
 	settings := &Settings{LoadImage: "load", ImagePullPolicy: corev1.PullNever}
-	plain := ClientJob(run, "node", nil, settings).Spec.Template.Spec
+	plain := jobWith(t, run, "node", settings).Spec.Template.Spec
 	run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolAB, Image: "httpd:2.4", ImagePullPolicy: corev1.PullAlways}
-	pod := ClientJob(run, "node", nil, settings).Spec.Template.Spec
+	pod := jobWith(t, run, "node", settings).Spec.Template.Spec
 	client, installer := pod.Containers[0], pod.InitContainers[0]
 	if client.Image != "httpd:2.4" || client.ImagePullPolicy != corev1.PullAlways || installer.Image != "load" || installer.ImagePullPolicy != corev1.PullNever {
 		t.Errorf("images %s (%s) and %s (%s)", client.Image, client.ImagePullPolicy, installer.Image, installer.ImagePullPolicy)
@@ -53,16 +53,16 @@ func TestToolsImage(t *testing.T) {
 func TestK6Image(t *testing.T) {
 	run := wrapper.NewRun("ns", "run", "image").Obj()
 	settings := &Settings{LoadImage: "load", K6Image: "k6"}
-	if c := ClientJob(run, "node", nil, settings).Spec.Template.Spec.Containers[0]; c.Image != "load" || c.Command[0] != "/assay-load" {
+	if c := jobWith(t, run, "node", settings).Spec.Template.Spec.Containers[0]; c.Image != "load" || c.Command[0] != "/assay-load" {
 		t.Errorf("a load: image %s, command %v", c.Image, c.Command)
 	}
 	run.Spec.Script = &v1alpha1.Script{}
-	if c := ClientJob(run, "node", nil, settings).Spec.Template.Spec.Containers[0]; c.Image != "k6" || c.Command[0] != "/assay-k6" {
+	if c := jobWith(t, run, "node", settings).Spec.Template.Spec.Containers[0]; c.Image != "k6" || c.Command[0] != "/assay-k6" {
 		t.Errorf("a script: image %s, command %v", c.Image, c.Command)
 	}
 	run.Spec.Script, run.Spec.Clients.Image = nil, "own"
 	run.Spec.Clients.Tool = &v1alpha1.ClientTool{Name: v1alpha1.ToolK6}
-	pod := ClientJob(run, "node", nil, settings).Spec.Template.Spec
+	pod := jobWith(t, run, "node", settings).Spec.Template.Spec
 	if c := pod.Containers[0]; c.Image != "own" || c.Command[0] != "/assay-k6" || !slices.Equal(c.Args, []string{"x", "assay", "client", "--tool"}) || len(pod.InitContainers) > 0 {
 		t.Errorf("the tool K6: image %s, command %v, arguments %v", c.Image, c.Command, c.Args)
 	}

@@ -91,9 +91,9 @@ func TestStepsAreBounded(t *testing.T) {
 			for i := range n {
 				s.run.Spec.Script.Env = append(s.run.Spec.Script.Env, v1alpha1.EnvironmentVariable{Name: fmt.Sprint("E", i), Value: ptr.To(strings.Repeat("$(", 512))})
 			}
-			s.run.Spec.Target.Pod = &v1alpha1.PodAdditions{Annotations: map[string]string{}}
+			s.run.Spec.Target.Annotations = map[string]string{}
 			for i := range n / 2 {
-				s.run.Spec.Target.Pod.Annotations[fmt.Sprint("l", i)] = strings.Repeat("v", 4096)
+				s.run.Spec.Target.Annotations[fmt.Sprint("l", i)] = strings.Repeat("v", 4096)
 			}
 			return s
 		}},

@@ -19,7 +19,7 @@ func TestBandwidth(t *testing.T) {
 		"malformed": {map[string]string{"kubernetes.io/egress-bandwidth": "fast", "kubernetes.io/ingress-bandwidth": "-1"}, validity.Link{}},
 	} {
 		s := newScene().collected()
-		s.run.Spec.Target.Pod = &v1alpha1.PodAdditions{Annotations: tc.annotations}
+		s.run.Spec.Target.Annotations = tc.annotations
 		e, err := collect.Evidence(step.NewPlanner(s.run, s.o, now))
 		if err != nil {
 			t.Fatal(err)

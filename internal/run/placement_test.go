@@ -50,22 +50,22 @@ func TestUnschedulableClients(t *testing.T) {
 	const apart = " spec.clients.placement is Apart, which excludes the target's node node."
 	tests := map[string]struct {
 		placement  v1alpha1.ClientPlacement
-		pod        *v1alpha1.ClientPodAdditions
+		pod        v1alpha1.PodSettings
 		cause, fix string
 	}{
-		"Prefer":    {v1alpha1.PlacementPrefer, nil, "", " Decrease spec.clients.resources or spec.clients.replicas, or free a node."},
-		"unset":     {"", nil, "", " Decrease spec.clients.resources or spec.clients.replicas, or free a node."},
-		"Apart":     {v1alpha1.PlacementApart, nil, apart, " Add or free another node, decrease spec.clients.resources or spec.clients.replicas, or set spec.clients.placement to Prefer."},
-		"restricts": {v1alpha1.PlacementApart, &v1alpha1.ClientPodAdditions{}, apart + " spec.clients.pod restricts the nodes.", " Add or free another node"},
+		"Prefer":    {v1alpha1.PlacementPrefer, v1alpha1.PodSettings{}, "", " Decrease spec.clients.resources or spec.clients.replicas, or free a node."},
+		"unset":     {"", v1alpha1.PodSettings{}, "", " Decrease spec.clients.resources or spec.clients.replicas, or free a node."},
+		"Apart":     {v1alpha1.PlacementApart, v1alpha1.PodSettings{}, apart, " Add or free another node, decrease spec.clients.resources or spec.clients.replicas, or set spec.clients.placement to Prefer."},
+		"restricts": {v1alpha1.PlacementApart, v1alpha1.PodSettings{NodeSelector: map[string]string{"a": "b"}}, apart + " spec.clients.nodeSelector restricts the nodes.", " Add or free another node"},
 		"Together": {
-			v1alpha1.PlacementTogether, nil, " spec.clients.placement is Together, which excludes all nodes but the target's, node.",
+			v1alpha1.PlacementTogether, v1alpha1.PodSettings{}, " spec.clients.placement is Together, which excludes all nodes but the target's, node.",
 			" Decrease spec.clients.resources or spec.clients.replicas, or set spec.clients.placement to Prefer.",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newScene()
-			s.run.Spec.Clients.Placement, s.run.Spec.Clients.Pod = test.placement, test.pod
+			s.run.Spec.Clients.Placement, s.run.Spec.Clients.PodSettings = test.placement, test.pod
 			s.o.Clients[1].Spec.NodeName, s.o.Clients[1].Status.Phase = "", corev1.PodPending
 			s.o.Clients[1].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: scheduler}}
 			delete(s.o.Sessions.Clients, 1)

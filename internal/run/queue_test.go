@@ -19,7 +19,11 @@ import (
 func TestDecideParksARunWhoseJobIsSuspended(t *testing.T) {
 	s := newScene()
 	s.run.Labels = map[string]string{manifest.LabelQueue: "team-a"}
-	target, job := s.o.Target, manifest.ClientJob(s.run, "", nil, &manifest.Settings{})
+	target := s.o.Target
+	job, err := manifest.ClientJob(s.run, "", nil, &manifest.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.o.Target, s.o.Job, s.o.Clients, s.o.Sessions.Agent, s.o.Sessions.Clients = nil, nil, nil, nil, nil
 
 	p := s.decide()

@@ -55,7 +55,7 @@ func newScene() *scene {
 	pod.Spec.NodeName = "node"
 	pod.Status.PodIP = "10.0.0.1"
 	pod.Status.Phase = corev1.PodRunning
-	job := manifest.ClientJob(run, "node", nil, &manifest.Settings{})
+	job, _ := manifest.ClientJob(run, "node", nil, &manifest.Settings{})
 	job.CreationTimestamp = metav1.NewTime(begin)
 	config, _ := manifest.ConfigMap(run, rendering, &manifest.Inputs{}, []byte("ca"))
 	return &scene{run: run, o: &observed.Run{

@@ -55,14 +55,15 @@ var goodTargets = []goodRun{
 	{"text of a size", minimal, `spec: {target: {content: [{path: /a, sizeBytes: 1, fill: Text}]}}`},
 	{"content of 8 GiB", minimal, `spec: {target: {content: [{path: /a, sizeBytes: 8589934592}]}}`},
 	{"content below WEB-INF", minimal, `spec: {target: {content: [{path: /WEB-INF/web.xml, configMapKeyRef: {name: a.b-c, key: ..web_xml}}]}}`},
-	{"toleration of everything", minimal, `spec: {target: {pod: {tolerations: [{operator: Exists}]}}}`},
+	{"toleration of everything", minimal, `spec: {target: {tolerations: [{operator: Exists}]}}`},
 	{"clients of an external server with the default placement", minimal, `spec: {target: {image: null, server: {tomcat: null, external: {url: "http://a"}}}, clients: {placement: Prefer}}`},
-	{"clients beside the target", minimal, `spec: {clients: {placement: Together, pod: {topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname}]}}}`},
-	{"annotation of a similar name", minimal, `spec: {target: {pod: {annotations: {notassay.dev/a: b}}}}`},
-	{"mount that may be written", tomcatFull, `spec: {target: {pod: {containers: [{name: server, volumeMounts: [{name: shm, mountPath: /a, readOnly: false}]}]}}}`},
-	{"root in Baseline", minimal, `spec: {target: {podSecurity: Baseline, pod: {securityContext: {runAsUser: 0}, containers: [{name: server, securityContext: {runAsUser: 0, allowPrivilegeEscalation: true}}]}}}`},
-	{"another user in Restricted", minimal, `spec: {target: {pod: {containers: [{name: server, securityContext: {runAsUser: 1001, allowPrivilegeEscalation: false}}]}}}`},
-	{"a folder of the agent's name", minimal, `spec: {target: {pod: {volumes: [{name: agent, emptyDir: {}}]}}}`},
+	{"clients beside the target", minimal, `spec: {clients: {placement: Together, topologySpreadConstraints: [{topologyKey: kubernetes.io/hostname}]}}`},
+	{"annotation of a similar name", minimal, `spec: {target: {labels: {notassay.dev/a: b, app.kubernetes.io/name: c, a: ""}, annotations: {notassay.dev/a: b}}}`},
+	{"mount that may be written", tomcatFull, `spec: {target: {volumeMounts: [{name: shm, mountPath: /a, readOnly: false}]}}`},
+	{"root in Baseline", minimal, `spec: {target: {podSecurity: Baseline, securityContext: {runAsUser: 0, runAsNonRoot: false, allowPrivilegeEscalation: true}, ` +
+		`backends: [{name: a, image: a, server: {generic: {port: 1}}, securityContext: {runAsUser: 0, runAsNonRoot: false, allowPrivilegeEscalation: true}}]}}`},
+	{"another user in Restricted", minimal, `spec: {target: {securityContext: {runAsUser: 1001, allowPrivilegeEscalation: false}}, clients: {securityContext: {runAsUser: 1001}}}`},
+	{"a folder of the agent's name", minimal, `spec: {target: {volumes: [{name: agent, emptyDir: {}}]}}`},
 }
 
 const ciphers = `TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, ` +
@@ -95,8 +96,7 @@ func TestDefaultsOfTargets(t *testing.T) {
 		{"backends", `{server: {tomcat: {connector: {port: 8081}}}, backends: [{name: a, image: a, server: {tomcat: {}}}]}`, "backends",
 			`[{name: a, image: a, server: {tomcat: {}}}]`},
 		{"content", `{content: [{path: /a, configMapKeyRef: {name: a, key: b}}]}`, "content", `[{path: /a, configMapKeyRef: {name: a, key: b}}]`},
-		{"pod", `{pod: {priorityClassName: a, containers: [{name: server, env: [{name: A, value: ""}]}]}}`, "pod",
-			`{priorityClassName: a, containers: [{name: server, env: [{name: A, value: ""}]}]}`},
+		{"env", `{env: [{name: A, value: ""}]}`, "env", `[{name: A, value: ""}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var want any

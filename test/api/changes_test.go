@@ -30,8 +30,8 @@ func (c *change) named() string {
 var refusedChanges = []change{
 	{field: "target.image", patch: `{target: {image: other}}`},
 	{field: "target.imagePullPolicy", patch: `{target: {imagePullPolicy: Always}}`},
-	{field: "target.imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: other}]}}`},
-	{field: "target.imagePullSecrets", patch: `{target: {imagePullSecrets: null}}`},
+	{field: "imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: other}]}}`},
+	{field: "imagePullSecrets", patch: `{target: {imagePullSecrets: null}}`},
 	{field: "target.resources.cpu", patch: `{target: {resources: {cpu: 2}}}`},
 	{field: "target.resources.memory", patch: `{target: {resources: {memory: 2Gi}}}`},
 	{field: "target.resources.memory", patch: `{target: {resources: {memory: null}}}`},
@@ -51,7 +51,6 @@ var refusedChanges = []change{
 	{field: "clients.placement", patch: `{clients: {placement: Apart}}`},
 	{field: "clients.image", patch: `{clients: {image: a}}`},
 	{field: "clients.tool", patch: `{clients: {tool: {name: AB, image: a}}}`},
-	{field: "clients.pod", patch: `{clients: {pod: {nodeSelector: {a: b}}}}`},
 	{field: "load", patch: `{load: {requests: [{path: /}]}}`},
 	{field: "load", patch: `{load: {client: {keepAlive: Disabled}}}`},
 	{field: "load", patch: `{load: {client: {timeoutSeconds: 3}}}`},
@@ -77,50 +76,65 @@ var refusedAdditions = []change{
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 50ms}]}`},
 	{field: "acceptedFindings", patch: `{acceptedFindings: [NoWarmup]}`},
 	{field: "target.content", patch: `{target: {content: [{path: /a, sizeBytes: 1}]}}`},
-	{field: "target.imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
+	{field: "imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
 	{field: "target.readiness.path", patch: `{target: {readiness: {path: /a}}}`},
 	{field: "target.server", patch: `{target: {server: {tomcat: {connector: {maxThreads: 1}}}}}`},
 	{field: "target.tls", patch: `{target: {tls: {certificate: {selfSigned: {}}}}}`},
 	{field: "target.backends", patch: `{target: {backends: [{name: a, image: a, server: {generic: {}}}]}}`},
+	{field: "clients.topologySpreadConstraints", patch: `{clients: {topologySpreadConstraints: [{topologyKey: a}]}}`},
 	{field: "target.sharedCPU", patch: `{target: {sharedCPU: 1, backends: [{name: a, image: a, server: {generic: {}}}]}}`},
-	{field: "target.pod", patch: `{target: {pod: {priorityClassName: a}}}`},
 }
 
-// withOnePod is a run with a pod and a backend that can be added to.
+// withOnePod is a run with settings of its pods and a backend.
 const withOnePod = `
 spec:
   target:
     backends: [{name: app, image: a, server: {generic: {port: 9000}}}]
-    pod:
-      volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {}}]
-      containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}]}]
+    volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {}}]
+    volumeMounts: [{name: a, mountPath: /a}]
 `
 
 // refusedPodChanges are changes of withOnePod: patches replace whole lists.
 var refusedPodChanges = []change{
-	{field: "target.pod", patch: `{target: {pod: null}}`},
-	{field: "target.pod", patch: `{target: {pod: {annotations: {a: b}}}}`},
-	{field: "target.pod", patch: `{target: {pod: {nodeSelector: {a: b}}}}`},
-	{field: "target.pod", patch: `{target: {pod: {tolerations: [{key: a}]}}}`},
-	{field: "target.pod", patch: `{target: {pod: {priorityClassName: a}}}`},
-	{field: "target.pod", patch: `{target: {pod: {runtimeClassName: a}}}`},
-	{field: "target.pod", patch: `{target: {pod: {securityContext: {fsGroup: 1}}}}`},
-	{field: "target.pod", patch: `{target: {pod: {containers: null}}}`},
-	{field: "target.pod.volumes", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}]}}}`},
-	{field: "target.pod.volumes", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {}}, {name: c, emptyDir: {}}]}}}`},
-	{field: "target.pod.volumes[0]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a, readOnly: true}}, {name: b, emptyDir: {}}]}}}`},
-	{field: "target.pod.volumes[1]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {medium: Memory}}]}}}`},
-	{field: "target.pod.volumes[1]", patch: `{target: {pod: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, secret: {secretName: b}}]}}}`},
-	{field: "target.pod.containers", patch: `{target: {pod: {containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}]}, {name: app}]}}}`},
-	{field: "target.pod.containers", patch: `{target: {pod: {containers: [{name: app, volumeMounts: [{name: a, mountPath: /a}]}]}}}`},
-	{field: "target.pod.containers[0]", patch: `{target: {pod: {containers: [{name: server}]}}}`},
-	{field: "target.pod.containers[0]", patch: `{target: {pod: {containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}], env: [{name: A, value: b}]}]}}}`},
-	{field: "target.pod.containers[0]", patch: `{target: {pod: {containers: [{name: server, volumeMounts: [{name: a, mountPath: /a}], securityContext: {runAsUser: 1}}]}}}`},
-	{field: "target.pod.containers[0].volumeMounts", patch: mounts(`{name: a, mountPath: /a}, {name: a, mountPath: /b}`)},
-	{field: "target.pod.containers[0].volumeMounts", patch: mounts(`{name: a, mountPath: /b}`)},
-	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: b, mountPath: /a}`)},
-	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, readOnly: true}`)},
-	{field: "target.pod.containers[0].volumeMounts[0]", patch: mounts(`{name: a, mountPath: /a, subPath: a}`)},
+	{field: "labels", patch: `{target: {labels: {a: b}}}`},
+	{field: "annotations", patch: `{target: {annotations: {a: b}}}`},
+	{field: "env", patch: `{target: {env: [{name: A, value: b}]}}`},
+	{field: "nodeSelector", patch: `{target: {nodeSelector: {a: b}}}`},
+	{field: "affinity", patch: `{target: {affinity: {}}}`},
+	{field: "tolerations", patch: `{target: {tolerations: [{key: a}]}}`},
+	{field: "priorityClassName", patch: `{target: {priorityClassName: a}}`},
+	{field: "runtimeClassName", patch: `{target: {runtimeClassName: a}}`},
+	{field: "imagePullSecrets", patch: `{target: {imagePullSecrets: [{name: a}]}}`},
+	{field: "hostAliases", patch: `{target: {hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]}}`},
+	{field: "dnsConfig", patch: `{target: {dnsConfig: {searches: [a]}}}`},
+	{field: "securityContext", patch: `{target: {securityContext: {fsGroup: 1}}}`},
+	{field: "labels", patch: `{clients: {labels: {a: b}}}`},
+	{field: "annotations", patch: `{clients: {annotations: {a: b}}}`},
+	{field: "env", patch: `{clients: {env: [{name: A, value: b}]}}`},
+	{field: "volumes", patch: `{clients: {volumes: [{name: a, emptyDir: {}}]}}`},
+	{field: "nodeSelector", patch: `{clients: {nodeSelector: {a: b}}}`},
+	{field: "affinity", patch: `{clients: {affinity: {}}}`},
+	{field: "tolerations", patch: `{clients: {tolerations: [{key: a}]}}`},
+	{field: "priorityClassName", patch: `{clients: {priorityClassName: a}}`},
+	{field: "runtimeClassName", patch: `{clients: {runtimeClassName: a}}`},
+	{field: "imagePullSecrets", patch: `{clients: {imagePullSecrets: [{name: a}]}}`},
+	{field: "hostAliases", patch: `{clients: {hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]}}`},
+	{field: "dnsConfig", patch: `{clients: {dnsConfig: {searches: [a]}}}`},
+	{field: "securityContext", patch: `{clients: {securityContext: {fsGroup: 1}}}`},
+	{field: "volumes", patch: `{target: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}]}}`},
+	{field: "volumes", patch: `{target: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {}}, {name: c, emptyDir: {}}]}}`},
+	{field: "volumes", patch: `{target: {volumes: [{name: a, persistentVolumeClaim: {claimName: a, readOnly: true}}, {name: b, emptyDir: {}}]}}`},
+	{field: "volumes", patch: `{target: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, emptyDir: {medium: Memory}}]}}`},
+	{field: "volumes", patch: `{target: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}, {name: b, secret: {secretName: b}}]}}`},
+	{field: "volumeMounts", patch: `{target: {volumeMounts: null}}`},
+	{field: "volumeMounts", patch: mounts(`{name: a, mountPath: /a}, {name: a, mountPath: /b}`)},
+	{field: "volumeMounts", patch: mounts(`{name: a, mountPath: /b}`)},
+	{field: "volumeMounts", patch: mounts(`{name: b, mountPath: /a}`)},
+	{field: "volumeMounts", patch: mounts(`{name: a, mountPath: /a, readOnly: true}`)},
+	{field: "volumeMounts", patch: mounts(`{name: a, mountPath: /a, subPath: a}`)},
+	{field: "target.backends[0]", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}, env: [{name: A, value: b}]}]}}`},
+	{field: "target.backends[0]", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}, volumeMounts: [{name: b, mountPath: /b}]}]}}`},
+	{field: "target.backends[0]", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}, securityContext: {runAsUser: 1}}]}}`},
 	{field: "target.backends", patch: `{target: {backends: null}}`},
 	{field: "target.backends", patch: `{target: {backends: [{name: app, image: a, server: {generic: {port: 9000}}}, {name: b, image: a, server: {generic: {port: 9001}}}]}}`},
 	{field: "target.backends", patch: `{target: {backends: [{name: b, image: a, server: {generic: {port: 9000}}}]}}`},
@@ -132,13 +146,11 @@ var refusedPodChanges = []change{
 	{field: "target.tls", patch: `{target: {tls: {certificate: {selfSigned: {}}}}}`},
 }
 
-func mounts(items string) string {
-	return `{target: {pod: {containers: [{name: server, volumeMounts: [` + items + `]}]}}}`
-}
+func mounts(items string) string { return `{target: {volumeMounts: [` + items + `]}}` }
 
 // unchanged say the same as withOnePod in other words.
 var unchanged = []change{
-	{field: "target.pod", patch: `{target: {pod: {volumes: [{name: b, emptyDir: {}}, {name: a, persistentVolumeClaim: {claimName: a}}]}}}`},
+	{field: "volumes", patch: `{target: {volumes: [{name: b, emptyDir: {}}, {name: a, persistentVolumeClaim: {claimName: a}}]}}`},
 }
 
 // allowedChanges are made one after the other.
@@ -227,7 +239,11 @@ func tryChanges(t *testing.T, run client.Object, changes []change) {
 			if err == nil {
 				t.Fatal("the API server took it")
 			}
-			for _, part := range []string{c.named(), "must not change: create a new BenchmarkRun"} {
+			name := c.named()
+			if slices.Contains(fieldPaths(reflect.TypeFor[v1alpha1.PodSettings](), ""), c.field) { // one rule for target and clients
+				name = c.field + " "
+			}
+			for _, part := range []string{name, "must not change: create a new BenchmarkRun"} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("the message lacks %q:\n%s", part, err)
 				}

@@ -110,47 +110,79 @@ spec:
     - {path: /hello.jsp, configMapKeyRef: {name: pages, key: hello.jsp}}
     readiness: {path: /ready, host: "health.example.org:8081", headers: [{name: X-Probe, value: "1"}], port: 8081, timeoutSeconds: 120}
     podSecurity: Baseline
-    pod:
-      annotations: {example.org/team: web}
-      nodeSelector: {disk: nvme}
-      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
-      priorityClassName: high
-      runtimeClassName: runc
-      securityContext:
-        runAsUser: 1001
-        runAsGroup: 1001
-        runAsNonRoot: true
-        seccompProfile: {type: RuntimeDefault}
-        fsGroup: 2000
-        supplementalGroups: [3000]
-        sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
-      volumes:
-      - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
-      - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
-      - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
-      - {name: shm, emptyDir: {medium: Memory}}
-      containers:
-      - name: server
-        env: [{name: TZ, value: UTC}]
-        volumeMounts:
-        - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
-        - {name: shm, mountPath: /dev/shm2}
-        securityContext:
-          runAsUser: 1001
-          runAsGroup: 1001
-          runAsNonRoot: true
-          seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
-          allowPrivilegeEscalation: false
-          readOnlyRootFilesystem: true
-          capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
+    labels: {example.org/team: web, app.kubernetes.io/part-of: shop}
+    annotations: {example.org/team: web}
+    env: [{name: TZ, value: UTC}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
+    volumes:
+    - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
+    - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
+    - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
+    - {name: shm, emptyDir: {medium: Memory}}
+    volumeMounts:
+    - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
+    - {name: shm, mountPath: /dev/shm2}
+    nodeSelector: {disk: nvme}
+    affinity:
+      nodeAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [nvme]}]}]}
+        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: Exists}]}}]
+      podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: batch}}, topologyKey: kubernetes.io/hostname}]}
+    tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
+    priorityClassName: high
+    runtimeClassName: runc
+    imagePullSecrets: [{name: registry}]
+    hostAliases: [{ip: 10.0.0.1, hostnames: [db.example.org, db]}]
+    dnsConfig: {nameservers: [10.0.0.10], searches: [example.org], options: [{name: ndots, value: "1"}, {name: use-vc}]}
+    securityContext:
+      runAsUser: 1001
+      runAsGroup: 1001
+      runAsNonRoot: true
+      seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
+      fsGroup: 2000
+      supplementalGroups: [3000]
+      sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
   clients:
     replicas: 2
     resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}
     placement: Apart
-    pod:
-      nodeSelector: {disk: nvme}
-      tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
-      topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]
+    labels: {example.org/team: web, app.kubernetes.io/part-of: shop}
+    annotations: {example.org/team: web}
+    env: [{name: TZ, value: UTC}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
+    volumes:
+    - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
+    - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
+    - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
+    - {name: shm, emptyDir: {medium: Memory}}
+    volumeMounts:
+    - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
+    - {name: shm, mountPath: /dev/shm2}
+    nodeSelector: {disk: nvme}
+    affinity:
+      nodeAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [nvme]}]}]}
+        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: Exists}]}}]
+      podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: batch}}, topologyKey: kubernetes.io/hostname}]}
+    tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
+    priorityClassName: high
+    runtimeClassName: runc
+    imagePullSecrets: [{name: registry}]
+    hostAliases: [{ip: 10.0.0.1, hostnames: [db.example.org, db]}]
+    dnsConfig: {nameservers: [10.0.0.10], searches: [example.org], options: [{name: ndots, value: "1"}, {name: use-vc}]}
+    securityContext:
+      runAsUser: 1001
+      runAsGroup: 1001
+      runAsNonRoot: true
+      seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
+      fsGroup: 2000
+      supplementalGroups: [3000]
+      sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
+    topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]
   load:
     requests:
     - path: /a.html
@@ -206,6 +238,7 @@ spec:
       certificate: {secretName: web-tls}
       serverName: www.example.org
       clientAuthentication: {certificate: {selfSigned: {}, privateKey: {size: 4096}}}
+    volumes: [{name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}]
     backends:
     - name: app
       image: localhost/assay-test/tomcat:9.0
@@ -236,6 +269,16 @@ spec:
           accessLog: Enabled
           gcLog: Disabled
           configuration: {configMapName: tomcat-conf}
+      env: [{name: TZ, value: UTC}, {name: KEY, secretKeyRef: {name: keys, key: token}}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: IP, fieldRef: {fieldPath: status.podIP}}]
+      volumeMounts: [{name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}]
+      securityContext:
+        runAsUser: 1001
+        runAsGroup: 1001
+        runAsNonRoot: true
+        seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
     - name: api
       image: localhost/assay-test/server:dev
       server:
@@ -245,7 +288,6 @@ spec:
           port: 9090
           gcLog: Enabled
           contentPath: /srv
-    pod: {containers: [{name: app, env: [{name: TZ, value: UTC}]}]}
   load:
     requests: [{path: /a.jsp, elements: [/a.gif, "/b.gif?c=d"]}]
     pages: {connectionsPerUser: 4}
@@ -322,15 +364,12 @@ spec:
         contentPath: /srv/www
     tls: {certificate: {selfSigned: {}, privateKey: {algorithm: ECDSA}, dnsNames: [a.example.org]}}
     content: [{path: /a, sizeBytes: 1}]
-    pod:
-      volumes: [{name: conf, configMap: {name: conf.d}}, {name: tmp, emptyDir: {}}]
-      containers:
-      - name: server
-        env: [{name: EMPTY, value: ""}, {name: PORT, value: "8443;\n$(id)"}, {name: TOKEN, secretKeyRef: {name: keys, key: token}}]
-        volumeMounts:
-        - {name: conf, mountPath: /etc/server, subPath: a/b, readOnly: true}
-        - {name: tmp, mountPath: /tmp}
-      securityContext: {seccompProfile: {type: Localhost, localhostProfile: a}}
+    volumes: [{name: conf, configMap: {name: conf.d}}, {name: tmp, emptyDir: {}}]
+    env: [{name: EMPTY, value: ""}, {name: PORT, value: "8443;\n$(id)"}, {name: TOKEN, secretKeyRef: {name: keys, key: token}}]
+    volumeMounts:
+    - {name: conf, mountPath: /etc/server, subPath: a/b, readOnly: true}
+    - {name: tmp, mountPath: /tmp}
+    securityContext: {seccompProfile: {type: Localhost, localhostProfile: a}}
   load:
     requests: [{path: /a}]
     loadIsPer: Run

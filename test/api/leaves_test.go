@@ -226,14 +226,13 @@ func TestTypedUpdateOfUnusualValues(t *testing.T) {
 spec:
   suspend: false
   target:
-    pod:
-      securityContext: {runAsNonRoot: false}
-      volumes: [{name: apps, persistentVolumeClaim: {claimName: apps, readOnly: false}}, {name: keys, secret: {secretName: keys, optional: false}}]
-      containers: [{name: server, volumeMounts: [{name: apps, mountPath: /a, readOnly: false}], securityContext: {allowPrivilegeEscalation: false}}]`},
-		{"zero", httpdFull, `spec: {ttlSecondsAfterFinished: 0, target: {podSecurity: Baseline, pod: {securityContext: {runAsUser: 0, fsGroup: 0}}}}`},
-		{"empty objects", minimal, `spec: {target: {resources: {}, readiness: {}, pod: {}, backends: [{name: a, image: a, server: {generic: {}}}]}, clients: {resources: {}, pod: {}}, load: {client: {}}}`},
-		{"nothing in it", tomcatFull, `spec: {target: {pod: {securityContext: {fsGroup: null, sysctls: null, supplementalGroups: null}, tolerations: [{}]}}}`},
-		{"empty values", genericFull, `spec: {target: {pod: {annotations: {a: ""}, nodeSelector: {a: ""}, containers: null, volumes: [{name: a, configMap: {name: a}}]}}}`},
+    securityContext: {runAsNonRoot: false, allowPrivilegeEscalation: false}
+    volumes: [{name: apps, persistentVolumeClaim: {claimName: apps, readOnly: false}}, {name: keys, secret: {secretName: keys, optional: false}}]
+    volumeMounts: [{name: apps, mountPath: /a, readOnly: false}]`},
+		{"zero", httpdFull, `spec: {ttlSecondsAfterFinished: 0, target: {podSecurity: Baseline, securityContext: {runAsUser: 0, fsGroup: 0}}}`},
+		{"empty objects", minimal, `spec: {target: {resources: {}, readiness: {}, affinity: {}, securityContext: {}, backends: [{name: a, image: a, server: {generic: {port: 9000}}}]}, clients: {resources: {}, dnsConfig: {}}, load: {client: {}}}`},
+		{"nothing in it", tomcatFull, `spec: {target: {securityContext: {fsGroup: null, sysctls: null, supplementalGroups: null}, tolerations: [{}]}}`},
+		{"empty values", genericFull, `spec: {target: {labels: {a: ""}, annotations: {a: ""}, nodeSelector: {a: ""}, volumeMounts: null, volumes: [{name: a, configMap: {name: a}}]}}`},
 		{"as much as there may be", minimal, largest()},
 	} {
 		t.Run(c.name, func(t *testing.T) { writeBackTyped(t, createRun(t, newNamespace(t), c.document, c.patch)) })
@@ -244,26 +243,40 @@ spec:
 // cost more than the API server lets them.
 func largest() string {
 	long := strings.Repeat("a", 240)
+	value := strings.Repeat("a", 63)
+	terms := `matchExpressions: [` + list(8, `{key: a%d, operator: In, values: [`+strings.Join(slices.Repeat([]string{value}, 16), ", ")+`]}`) + `]`
+	pods := `requiredDuringSchedulingIgnoredDuringExecution: [` + list(8, `{topologyKey: a%d, labelSelector: {matchLabels: {`+list(16, "a%d: "+value)+`}}}`) + `]`
+	settings := `
+    labels: {` + list(32, `example.org/a%d: `+value) + `}
+    annotations: {` + list(32, `example.org/a%d: `+long) + `}
+    env: [` + list(64, `{name: A%d, value: `+long+`}`) + `]
+    volumes: [` + list(16, `{name: v%d, configMap: {name: `+long+`}}`) + `]
+    volumeMounts: [` + list(16, `{name: v%[1]d, mountPath: /`+long+`%[1]d}`) + `]
+    nodeSelector: {` + list(32, `a%d: b`) + `}
+    affinity:
+      nodeAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [` + strings.Repeat(`{`+terms+`}, `, 8) + `]}
+        preferredDuringSchedulingIgnoredDuringExecution: [` + strings.Repeat(`{weight: 1, preference: {`+terms+`}}, `, 8) + `]
+      podAntiAffinity: {` + pods + `}
+    tolerations: [` + list(32, `{key: a%d}`) + `]
+    imagePullSecrets: [` + list(8, `{name: a%d}`) + `]
+    hostAliases: [` + list(16, `{ip: 10.0.0.%d, hostnames: [`+strings.Join(slices.Repeat([]string{"a." + strings.Repeat("a.", 100) + "org"}, 16), ", ")+`]}`) + `]
+    dnsConfig: {nameservers: [10.0.0.1], searches: [` + list(32, `a%d.example.org`) + `], options: [` + list(16, `{name: a%d, value: b}`) + `]}
+    securityContext: {sysctls: [` + list(32, `{name: net.ipv4.a%d, value: `+long+`}`) + `]}`
 	return `
 spec:
   target:
     server:
       tomcat: null
       nginx: {forward: [` + list(16, `{pathPrefix: /`+long+`%d, backend: b0}`) + `]}
-    backends: [` + list(4, `{name: b%[1]d, image: a, server: {tomcat: {connector: {port: 900%[1]d}, jvmOptions: [`+list(64, "-D"+long+"=%d")+`]}}}`) + `]
+    backends: [` + list(4, `{name: b%[1]d, image: a, server: {tomcat: {connector: {port: 900%[1]d}, jvmOptions: [`+list(64, "-D"+long+"=%d")+`]}}, `+
+		`env: [`+list(64, `{name: A%d, value: `+long+`}`)+`], volumeMounts: [`+list(16, `{name: v%[1]d, mountPath: /`+long+`%[1]d}`)+`]}`) + `]
     content: [` + list(128, `{path: /`+long+`%d, sizeBytes: 1}`) + `]
     tls: {ciphers: [` + ciphers + `], certificate: {selfSigned: {}, dnsNames: [` + list(16, "a%d."+strings.Repeat("a.", 100)+"org") + `]}}
-    pod:
-      annotations: {` + list(32, `example.org/a%d: `+long) + `}
-      nodeSelector: {` + list(32, `a%d: b`) + `}
-      tolerations: [` + list(32, `{key: a%d}`) + `]
-      volumes: [` + list(16, `{name: v%d, configMap: {name: `+long+`}}`) + `]
-      containers: [` + list(4, `{name: b%[1]d, env: [`+list(64, `{name: A%d, value: `+long+`}`)+`], volumeMounts: [`+list(16, `{name: v%[1]d, mountPath: /`+long+`%[1]d}`)+`]}`) + `]
+` + settings + `
   clients:
-    pod:
-      nodeSelector: {` + list(32, `a%d: b`) + `}
-      tolerations: [` + list(32, `{key: a%d}`) + `]
-      topologySpreadConstraints: [` + list(8, `{topologyKey: a.example.org/`+strings.Repeat("a", 60)+`%d}`) + `]
+` + settings + `
+    topologySpreadConstraints: [` + list(8, `{topologyKey: a.example.org/`+strings.Repeat("a", 60)+`%d}`) + `]
   load: {requests: [` + list(127, `{path: /`+strings.Repeat("%%20", 660)+`%d}`) +
 		`, {path: /, method: POST, body: {text: ` + strings.Repeat("a", 16384) + `}, headers: [` + list(16, `{name: A%d, value: `+long+`}`) + `]}]}
   thresholds: [{metric: LatencyP99, below: 50ms}]

@@ -2,8 +2,8 @@ package api
 
 import "testing"
 
-// withClientPod gives minimal's clients a pod.
-func withClientPod(fields string) string { return `spec: {clients: {pod: {` + fields + `}}}` }
+// withClientPod gives minimal's clients settings of their pods.
+func withClientPod(fields string) string { return `spec: {clients: {` + fields + `}}` }
 
 // placedExternally makes minimal's target external, and places its clients.
 func placedExternally(placement string) string {
@@ -18,21 +18,37 @@ var clientRefusals = []refusal{
 	{name: "clients together with an external server", patch: placedExternally("Together"),
 		want: []string{"spec.clients.placement", "must not be Apart or Together with an external server"}},
 	{name: "too many labels of clients' nodes", patch: withClientPod(`nodeSelector: {` + list(33, `a%d: b`) + `}`),
-		want: []string{"spec.clients.pod.nodeSelector", "at most 32 items"}},
+		want: []string{"spec.clients.nodeSelector", "at most 32 items"}},
 	{name: "clients' toleration of an unknown effect", patch: withClientPod(`tolerations: [{effect: NoRun}]`),
-		want: []string{"spec.clients.pod.tolerations[0].effect", `"NoSchedule", "PreferNoSchedule", "NoExecute"`}},
+		want: []string{"spec.clients.tolerations[0].effect", `"NoSchedule", "PreferNoSchedule", "NoExecute"`}},
 	{name: "clients spread over nothing", patch: withClientPod(`topologySpreadConstraints: [{maxSkew: 1}]`),
-		want: []string{"spec.clients.pod.topologySpreadConstraints[0].topologyKey", "Required value"}},
+		want: []string{"spec.clients.topologySpreadConstraints[0].topologyKey", "Required value"}},
 	{name: "clients spread over what is no label", patch: withClientPod(`topologySpreadConstraints: [{topologyKey: a b}]`),
-		want: []string{"spec.clients.pod.topologySpreadConstraints[0].topologyKey", "name of a label"}},
+		want: []string{"spec.clients.topologySpreadConstraints[0].topologyKey", "name of a label"}},
 	{name: "clients spread twice over the same", patch: withClientPod(`topologySpreadConstraints: [{topologyKey: a}, {topologyKey: a}]`),
-		want: []string{"spec.clients.pod.topologySpreadConstraints[1]", "Duplicate value"}},
+		want: []string{"spec.clients.topologySpreadConstraints[1]", "Duplicate value"}},
 	{name: "clients spread by no skew", patch: withClientPod(`topologySpreadConstraints: [{topologyKey: a, maxSkew: 0}]`),
-		want: []string{"spec.clients.pod.topologySpreadConstraints[0].maxSkew", "greater than or equal to 1"}},
+		want: []string{"spec.clients.topologySpreadConstraints[0].maxSkew", "greater than or equal to 1"}},
 	{name: "clients spread somehow", patch: withClientPod(`topologySpreadConstraints: [{topologyKey: a, whenUnsatisfiable: Never}]`),
-		want: []string{"spec.clients.pod.topologySpreadConstraints[0].whenUnsatisfiable", `"ScheduleAnyway", "DoNotSchedule"`}},
-	{name: "an affinity of clients", patch: withClientPod(`affinity: {}`), rawOnly: true,
-		want: []string{"unknown field", "spec.clients.pod.affinity"}},
+		want: []string{"spec.clients.topologySpreadConstraints[0].whenUnsatisfiable", `"ScheduleAnyway", "DoNotSchedule"`}},
+	{name: "clients with a label of Assay's", patch: withClientPod(`labels: {assay.dev/role: target}`),
+		want: []string{"spec.clients.labels", "Assay's own: omit them"}},
+	{name: "clients with a mount of nothing", patch: withClientPod(`volumeMounts: [{name: a, mountPath: /a}]`),
+		want: []string{"spec.clients.volumeMounts", "volumeMounts must name members of volumes"}},
+	{name: "clients with a variable of Assay's", patch: withClientPod(`env: [{name: ASSAY_MANAGER, value: a}]`),
+		want: []string{"spec.clients.env", "env must not have ASSAY_"}},
+	{name: "clients with an option of k6", patch: withClientPod(`env: [{name: K6_VUS, value: "1"}]`),
+		want: []string{"spec.clients.env", "use script.env"}},
+	{name: "clients with CPUs of their own", patch: withClientPod(`env: [{name: GOMAXPROCS, value: "1"}]`),
+		want: []string{"spec.clients.env", "GOMAXPROCS", "resources"}},
+	{name: "clients as root", patch: withClientPod(`securityContext: {runAsUser: 0}`),
+		want: []string{"spec.clients.securityContext", "clients must not run as root"}},
+	{name: "clients as whoever", patch: withClientPod(`securityContext: {runAsNonRoot: false}`),
+		want: []string{"spec.clients.securityContext", "clients must not run as root"}},
+	{name: "clients that escalate", patch: withClientPod(`securityContext: {allowPrivilegeEscalation: true}`),
+		want: []string{"spec.clients.securityContext", "privileges of clients must not grow"}},
+	{name: "target spread", patch: withPod(`topologySpreadConstraints: [{topologyKey: a}]`), rawOnly: true,
+		want: []string{"unknown field", "spec.target.topologySpreadConstraints"}},
 }
 
 // withTool makes minimal's clients run another load generator.

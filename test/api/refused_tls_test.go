@@ -172,10 +172,24 @@ var tlsRefusals = []refusal{
 		want: []string{"spec.target.content", "content must be omitted with an external server, which isn't started"}},
 	{name: "external with backends", patch: `spec: {target: {image: null, backends: [{name: a, image: a, server: {generic: {}}}], server: {tomcat: null, external: {url: "http://a"}}}}`,
 		want: []string{"spec.target.backends", "backends must be omitted with an external server, which isn't started"}},
-	{name: "external with a pod", patch: `spec: {target: {image: null, pod: {priorityClassName: a}, server: {tomcat: null, external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.pod", "pod must be omitted with an external server, which isn't started"}},
-	{name: "external with secrets", patch: `spec: {target: {image: null, imagePullSecrets: [{name: a}], server: {tomcat: null, external: {url: "http://a"}}}}`,
-		want: []string{"spec.target.imagePullSecrets", "imagePullSecrets must be omitted with an external server, which isn't"}},
+	{name: "external with labels", patch: externalWith(`labels: {a: b}`), want: []string{"spec.target", "labels", "must be omitted with an external server"}},
+	{name: "external with annotations", patch: externalWith(`annotations: {a: b}`), want: []string{"spec.target", "annotations", "must be omitted with an external server"}},
+	{name: "external with env", patch: externalWith(`env: [{name: A, value: b}]`), want: []string{"spec.target", "env", "must be omitted with an external server"}},
+	{name: "external with volumes", patch: externalWith(`volumes: [{name: a, emptyDir: {}}]`), want: []string{"spec.target", "volumes", "must be omitted with an external server"}},
+	{name: "external with nodeSelector", patch: externalWith(`nodeSelector: {a: b}`), want: []string{"spec.target", "nodeSelector", "must be omitted with an external server"}},
+	{name: "external with affinity", patch: externalWith(`affinity: {}`), want: []string{"spec.target", "affinity", "must be omitted with an external server"}},
+	{name: "external with tolerations", patch: externalWith(`tolerations: [{key: a}]`), want: []string{"spec.target", "tolerations", "must be omitted with an external server"}},
+	{name: "external with priorityClassName", patch: externalWith(`priorityClassName: a`), want: []string{"spec.target", "priorityClassName", "must be omitted with an external server"}},
+	{name: "external with runtimeClassName", patch: externalWith(`runtimeClassName: a`), want: []string{"spec.target", "runtimeClassName", "must be omitted with an external server"}},
+	{name: "external with imagePullSecrets", patch: externalWith(`imagePullSecrets: [{name: a}]`), want: []string{"spec.target", "imagePullSecrets", "must be omitted with an external server"}},
+	{name: "external with hostAliases", patch: externalWith(`hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]`), want: []string{"spec.target", "hostAliases", "must be omitted with an external server"}},
+	{name: "external with dnsConfig", patch: externalWith(`dnsConfig: {}`), want: []string{"spec.target", "dnsConfig", "must be omitted with an external server"}},
+	{name: "external with securityContext", patch: externalWith(`securityContext: {}`), want: []string{"spec.target", "securityContext", "must be omitted with an external server"}},
+}
+
+// externalWith makes minimal's target external, with fields of a pod.
+func externalWith(fields string) string {
+	return `spec: {target: {image: null, ` + fields + `, server: {tomcat: null, external: {url: "http://a"}}}}`
 }
 
 // badURLs are urls of external servers.

@@ -131,7 +131,7 @@ spec:
         port: 80
         contentPath: /usr/share/nginx/html
     podSecurity: Baseline
-    pod: {containers: [{name: server, env: [{name: LANG, value: ""}, {name: MODE, value: a b}]}]}
+    env: [{name: LANG, value: ""}, {name: MODE, value: a b}]
   load:
     requests: [{path: /}]
     closed: {connections: 1, durationSeconds: 10}

@@ -22,7 +22,7 @@ func TestWrapperMakesGoodRuns(t *testing.T) {
 		start("forward").HTTPD().Forward(".jsp", "a").Forward("/b", "b").ContentFrom("/a.jsp", "a", "b").
 			Backend("a", "a", wrapper.TomcatBackend(9000)).Backend("b", "b", wrapper.GenericBackend(9001, "-a")),
 		start("forward-nginx").Nginx().Forward("/", "a").Backend("a", "a", wrapper.GenericBackend(9000)),
-		start("pod").Pod(&v1alpha1.PodAdditions{NodeConstraints: v1alpha1.NodeConstraints{NodeSelector: map[string]string{"a": "b"}}}),
+		start("pod").Pod(&v1alpha1.PodSettings{NodeSelector: map[string]string{"a": "b"}}),
 		start("external").External("https://a").CertificateAuthority("a").Unverified(),
 	} {
 		t.Run(run.Name, func(t *testing.T) {

@@ -13,8 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -150,10 +152,8 @@ http {
 			if s.bytes == 1000 {
 				run.Spec.Target.Content = []v1alpha1.ContentFile{{Path: "/a.bin", SizeBytes: 1000}}
 			} else {
-				run.Spec.Target.Pod = &v1alpha1.PodAdditions{
-					Volumes:    []v1alpha1.PodVolume{{Name: "tmp", EmptyDir: &v1alpha1.EmptyDirVolume{Medium: corev1.StorageMediumMemory}}},
-					Containers: []v1alpha1.ContainerAdditions{{Name: "server", VolumeMounts: []v1alpha1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}}}},
-				}
+				run.Spec.Target.Volumes = []v1alpha1.PodVolume{{Name: "tmp", EmptyDir: &v1alpha1.EmptyDirVolume{Medium: corev1.StorageMediumMemory}}}
+				run.Spec.Target.VolumeMounts = []v1alpha1.VolumeMount{{Name: "tmp", MountPath: "/tmp"}}
 			}
 			c.create(t, run)
 			done := c.finished(t, run, 3*time.Minute)
@@ -226,27 +226,34 @@ http {
 	})
 }
 
-// TestPodAdditions changes the target's pod in ways for which there is no field.
-func TestPodAdditions(t *testing.T) {
+// TestPodSettings puts settings on the pods of target and clients.
+func TestPodSettings(t *testing.T) {
 	t.Parallel()
 	c := theCluster
 	ns := c.namespace(t)
-	run := wrapper.NewRun(ns, "additions", nginxImage).Lane("additions").Content("/a.bin", 1000).Requests(1, 100).Retain(v1alpha1.RetainAlways).Obj()
+	run := wrapper.NewRun(ns, "settings", nginxImage).Lane("settings").Content("/a.bin", 1000).Requests(1, 100).Retain(v1alpha1.RetainAlways).Obj()
 	run.Spec.Target.Server = nginxServer()
-	run.Spec.Target.Pod = &v1alpha1.PodAdditions{
-		Annotations: map[string]string{"example.org/note": "added"},
-		NodeConstraints: v1alpha1.NodeConstraints{
-			NodeSelector: map[string]string{corev1.LabelOSStable: "linux"},
-			Tolerations:  []v1alpha1.Toleration{{Key: "benchmarks", Operator: corev1.TolerationOpExists}},
+	settings := v1alpha1.PodSettings{
+		Labels:       map[string]string{"example.org/team": "web"},
+		Annotations:  map[string]string{"example.org/note": "added"},
+		Env:          []v1alpha1.EnvironmentVariable{{Name: "ADDED", Value: ptr.To("yes")}},
+		NodeSelector: map[string]string{corev1.LabelOSStable: "linux"},
+		Tolerations:  []v1alpha1.Toleration{{Key: "benchmarks", Operator: corev1.TolerationOpExists}},
+		SecurityContext: &v1alpha1.SecurityContext{
+			FSGroup: ptr.To(int64(12345)), Sysctls: []v1alpha1.Sysctl{{Name: "net.ipv4.ip_local_port_range", Value: "20000 60000"}},
 		},
-		SecurityContext: &v1alpha1.PodSecurityContext{FSGroup: ptr.To(int64(12345)), Sysctls: []v1alpha1.Sysctl{{Name: "net.ipv4.ip_local_port_range", Value: "20000 60000"}}},
-		Containers:      []v1alpha1.ContainerAdditions{{Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "ADDED", Value: ptr.To("yes")}}}},
 	}
+	run.Spec.Target.PodSettings, run.Spec.Clients.PodSettings = settings, settings
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)
 	wantSucceeded(t, done)
 	pod := c.targetOf(t, done)
-	if pod.Annotations["example.org/note"] != "added" || pod.Spec.NodeSelector[corev1.LabelOSStable] != "linux" ||
+	clients := &corev1.PodList{}
+	if err := c.List(t.Context(), clients, client.InNamespace(ns), client.MatchingLabels{manifest.LabelRole: manifest.RoleClient, "example.org/team": "web"}); err != nil ||
+		len(clients.Items) != 1 || *clients.Items[0].Spec.SecurityContext.FSGroup != 12345 {
+		t.Errorf("the clients' pods: %+v, %v", clients.Items, err)
+	}
+	if pod.Labels["example.org/team"] != "web" || pod.Annotations["example.org/note"] != "added" || pod.Spec.NodeSelector[corev1.LabelOSStable] != "linux" ||
 		*pod.Spec.SecurityContext.FSGroup != 12345 || !*pod.Spec.SecurityContext.RunAsNonRoot || len(pod.Spec.Containers) != 2 {
 		t.Errorf("the pod: %+v", pod.Spec)
 	}

@@ -30,8 +30,12 @@ func TestInjectedContainers(t *testing.T) {
 		c.create(t, obj)
 		t.Cleanup(func() { _ = c.Delete(context.Background(), obj) })
 	}
+	job, err := manifest.ClientJob(wrapper.NewRun(ns, "probe", "x").Obj(), "", nil, &manifest.Settings{LoadImage: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		probe := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "probe"}, Spec: manifest.ClientJob(wrapper.NewRun(ns, "probe", "x").Obj(), "", nil, &manifest.Settings{LoadImage: "x"}).Spec.Template.Spec}
+		probe := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "probe"}, Spec: job.Spec.Template.Spec}
 		err := c.Create(ctx, probe, client.DryRunAll)
 		return len(probe.Spec.Containers) > 1, err
 	}); err != nil {

@@ -45,9 +45,9 @@ func TestServerCanNotReadTheAgentsToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := wrapper.NewRun(ns.Name, "spy", harness.ServerImage).Lane("spy-"+test.name).Args("-spy").Path("/fixed/1000/10").Seconds(1, 2).
-				Pod(&v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-					{Name: "server", SecurityContext: &v1alpha1.ContainerSecurityContext{UserIdentity: v1alpha1.UserIdentity{RunAsUser: ptr.To(test.as), RunAsGroup: ptr.To(test.as)}}},
-				}}).Retain(v1alpha1.RetainAlways).Obj()
+				Pod(&v1alpha1.PodSettings{SecurityContext: &v1alpha1.SecurityContext{ContainerSecurityContext: v1alpha1.ContainerSecurityContext{
+					UserIdentity: v1alpha1.UserIdentity{RunAsUser: ptr.To(test.as), RunAsGroup: ptr.To(test.as)},
+				}}}).Retain(v1alpha1.RetainAlways).Obj()
 			run.Spec.Target.PodSecurity = test.level
 			c.create(t, run)
 			done := c.finished(t, run, 2*time.Minute)

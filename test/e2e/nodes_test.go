@@ -31,7 +31,7 @@ import (
 
 // on puts the target on a node.
 func on(node string, run *wrapper.Run) *wrapper.Run {
-	return run.Pod(&v1alpha1.PodAdditions{NodeConstraints: v1alpha1.NodeConstraints{NodeSelector: map[string]string{corev1.LabelHostname: node}}})
+	return run.Pod(&v1alpha1.PodSettings{NodeSelector: map[string]string{corev1.LabelHostname: node}})
 }
 
 // apart puts the target on the first node and one client on the second, each with a CPU of its own.

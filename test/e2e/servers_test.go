@@ -345,9 +345,7 @@ func genericScenarios() []scenario {
 			name: name, image: image, logged: []string{"Picked up JDK_JAVA_OPTIONS: -Xlog:gc"},
 			target: func(target *v1alpha1.Target) {
 				target.Server.Generic = &v1alpha1.GenericServer{ContentPath: "/www", GCLog: v1alpha1.Enabled}
-				target.Pod = &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{
-					{Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "THREADS", Value: ptr.To("4")}}},
-				}}
+				target.Env = []v1alpha1.EnvironmentVariable{{Name: "THREADS", Value: ptr.To("4")}}
 			},
 		})
 	}
@@ -381,12 +379,8 @@ func TestOwnApplications(t *testing.T) {
 					r.Spec.Load.Requests = append(r.Spec.Load.Requests, v1alpha1.Request{Path: "/index.html"})
 				}
 				run := r.Obj()
-				run.Spec.Target.Pod = &v1alpha1.PodAdditions{
-					Volumes: []v1alpha1.PodVolume{{Name: "applications", ConfigMap: &v1alpha1.ConfigMapVolume{Name: "applications"}}},
-					Containers: []v1alpha1.ContainerAdditions{{
-						Name: "server", VolumeMounts: []v1alpha1.VolumeMount{{Name: "applications", MountPath: "/usr/local/tomcat/webapps"}},
-					}},
-				}
+				run.Spec.Target.Volumes = []v1alpha1.PodVolume{{Name: "applications", ConfigMap: &v1alpha1.ConfigMapVolume{Name: "applications"}}}
+				run.Spec.Target.VolumeMounts = []v1alpha1.VolumeMount{{Name: "applications", MountPath: "/usr/local/tomcat/webapps"}}
 				c.create(t, run)
 				done := c.finished(t, run, 10*time.Minute)
 				wantSucceeded(t, done)

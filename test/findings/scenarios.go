@@ -96,8 +96,8 @@ var scenarios = []scenario{
 		raises: findings{validity.ReasonSharedNode: result.Warns},
 		run: func() *wrapper.Run {
 			r := calm("/fixed/2000/100").Seconds(25, 3)
-			first := v1alpha1.NodeConstraints{NodeSelector: map[string]string{corev1.LabelHostname: harness.FirstNode}}
-			r.Spec.Target.Pod, r.Spec.Clients.Pod = &v1alpha1.PodAdditions{NodeConstraints: first}, &v1alpha1.ClientPodAdditions{NodeConstraints: first}
+			first := map[string]string{corev1.LabelHostname: harness.FirstNode}
+			r.Spec.Target.NodeSelector, r.Spec.Clients.NodeSelector = first, first
 			return r
 		},
 	},

@@ -138,8 +138,6 @@ func overflowing() *wrapper.Run {
 	r := wrapper.NewRun("", "", "localhost/assay-test/blocking:dev").Content("/file", 1000).TargetResources("1", "512Mi").
 		Clients(1, "700m", "256Mi").Seconds(200, 10).WarmupSeconds(2).KeepAlive(v1alpha1.Disabled)
 	r.Spec.Target.Server.Generic.ContentPath = "/www"
-	r.Spec.Target.Pod = &v1alpha1.PodAdditions{Containers: []v1alpha1.ContainerAdditions{{
-		Name: "server", Env: []v1alpha1.EnvironmentVariable{{Name: "BACKLOG", Value: ptr.To("50")}},
-	}}}
+	r.Spec.Target.Env = []v1alpha1.EnvironmentVariable{{Name: "BACKLOG", Value: ptr.To("50")}}
 	return r
 }

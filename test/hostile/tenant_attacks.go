@@ -130,11 +130,11 @@ func restricted(name string) *corev1.Pod {
 
 // nowhere makes no node fit the pods of a run, so that the attack takes nothing from the nodes: it is the manager's.
 func nowhere(r *wrapper.Run) *v1alpha1.BenchmarkRun {
-	node := v1alpha1.NodeConstraints{NodeSelector: map[string]string{"example.org/nowhere": "true"}}
+	node := map[string]string{"example.org/nowhere": "true"}
 	if r.Spec.Target.Image != "" {
-		r.Spec.Target.Pod = &v1alpha1.PodAdditions{NodeConstraints: node}
+		r.Spec.Target.NodeSelector = node
 	}
-	r.Spec.Clients.Pod = &v1alpha1.ClientPodAdditions{NodeConstraints: node}
+	r.Spec.Clients.NodeSelector = node
 	return r.Obj()
 }
 
@@ -188,7 +188,7 @@ func manyCells(name string) *v1alpha1.Benchmark {
 		changed := v1alpha1.AxisOption{Name: "changed"}
 		for j := range changes {
 			changed.Set = append(changed.Set, v1alpha1.FieldValue{
-				Path:  fmt.Sprintf("/target/pod/annotations/a%d", j),
+				Path:  fmt.Sprintf("/target/annotations/a%d", j),
 				Value: &apiextensionsv1.JSON{Raw: fmt.Appendf(nil, "%q", fmt.Sprintf("%d-%s", i, strings.Repeat("x", 115)))},
 			})
 		}

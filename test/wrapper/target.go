@@ -93,8 +93,8 @@ func (r *Run) ContentFrom(path, configMap, key string) *Run {
 	return r.Path(path)
 }
 
-// Pod adds to the target's pod.
-func (r *Run) Pod(additions *v1alpha1.PodAdditions) *Run {
-	r.Spec.Target.Pod = additions
+// Pod puts settings on the target's pod.
+func (r *Run) Pod(settings *v1alpha1.PodSettings) *Run {
+	r.Spec.Target.PodSettings = *settings
 	return r
 }

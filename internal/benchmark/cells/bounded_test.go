@@ -34,7 +34,7 @@ func TestACellCostsWhatItChanges(t *testing.T) {
 	}
 	for name, all := range map[string][]v1alpha1.Axis{
 		"many changes": axes(8, 32, func(_, i int) v1alpha1.FieldValue {
-			return v1alpha1.FieldValue{Path: fmt.Sprintf("/target/pod/annotations/a%d", i), Value: text(size/8/32 - 30)}
+			return v1alpha1.FieldValue{Path: fmt.Sprintf("/target/annotations/a%d", i), Value: text(size/8/32 - 30)}
 		}),
 		"a list that grows": axes(8, 32, func(_, _ int) v1alpha1.FieldValue {
 			return v1alpha1.FieldValue{Path: "/load/requests/-", Value: &apiextensionsv1.JSON{Raw: []byte(`{"path": "/"}`)}}

@@ -13,11 +13,14 @@ type exempt struct{ node, image, cpus, placement bool }
 
 // The fields of the template that decide about a condition.
 var (
-	nodeFields  = []string{"/target/pod/nodeSelector", "/target/pod/runtimeClassName"}
+	nodeFields  = []string{"/target/nodeSelector", "/target/affinity", "/target/runtimeClassName"}
 	imageFields = []string{"/target/image", "/target/backends"}
 	cpuFields   = []string{"/target/resources", "/target/backends"}
 	// placementFields decide on which nodes clients may run, and whether the target's is one of them.
-	placementFields = []string{"/clients/placement", "/clients/pod", "/target/pod/nodeSelector"}
+	placementFields = []string{
+		"/clients/placement", "/clients/nodeSelector", "/clients/affinity", "/clients/tolerations", "/clients/topologySpreadConstraints",
+		"/target/nodeSelector", "/target/affinity",
+	}
 )
 
 // betweenCells returns which conditions may differ between two cells: those that the axes on which the cells

@@ -32,7 +32,7 @@ func TestIncomparable(t *testing.T) {
 	changing := func(path, x, y string) v1alpha1.Axis {
 		return v1alpha1.Axis{Name: "a", Options: []v1alpha1.AxisOption{benchtest.Option("x", nil, path, x), benchtest.Option("y", nil, path, y)}}
 	}
-	const pin = " Let all runs have the same nodes with target.pod.nodeSelector and clients.placement, and name images by digest."
+	const pin = " Let all runs have the same nodes with target.nodeSelector and clients.placement, and name images by digest."
 	for name, c := range map[string]struct {
 		axis       v1alpha1.Axis
 		comparison *v1alpha1.Comparison
@@ -84,7 +84,7 @@ func TestIncomparable(t *testing.T) {
 			conditions: map[string]benchmark.Conditions{"bm-r1-c001-b00": together, "bm-r1-c001-b01": together, "bm-r1-c001-b02": together},
 		},
 		"an axis of nodes": {
-			axis: changing("/target/pod", `{"nodeSelector": {"a": "b"}}`, `{}`), comparison: compared,
+			axis: changing("/target/nodeSelector", `{"a": "b"}`, `{"a": "c"}`), comparison: compared,
 			conditions: map[string]benchmark.Conditions{"bm-r1-c001-b00": kernel, "bm-r1-c001-b01": kernel, "bm-r1-c001-b02": kernel},
 		},
 	} {

@@ -69,7 +69,7 @@ func CutShort(d *inference.Design, l *blocks.Ledger) *End {
 	switch {
 	case at >= 0:
 		end.Reason = benchmark.ReasonIncomparable
-		end.Message = fmt.Sprintf("The runs of cell %s can't be compared. %s Let all runs have the same nodes with target.pod.nodeSelector and clients.placement, and name images by digest.",
+		end.Message = fmt.Sprintf("The runs of cell %s can't be compared. %s Let all runs have the same nodes with target.nodeSelector and clients.placement, and name images by digest.",
 			d.Cells[at].Name, mixed[at])
 	case len(l.Invalid) > replace:
 		end.Reason = benchmark.ReasonInvalidRuns

@@ -37,7 +37,7 @@ func (e *examination) nodeCount(ctx context.Context) Check {
 	}
 	switch len(e.nodes) {
 	case 0:
-		return Check{name, Fail, "No node is ready for pods without tolerations.", "Add a node, or set tolerations in target.pod and clients.pod."}
+		return Check{name, Fail, "No node is ready for pods without tolerations.", "Add a node, or set target.tolerations and clients.tolerations."}
 	case 1:
 		return Check{name, Warn, "One node is ready for pods. Target and clients share its caches, memory bandwidth and kernel.",
 			"Add a second node. On one node give target and clients whole CPUs."}

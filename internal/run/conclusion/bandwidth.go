@@ -17,10 +17,7 @@ const (
 // bandwidth returns what the network of the target may carry, as far as its annotations say so.
 func bandwidth(t *v1alpha1.Target) validity.Link {
 	of := func(annotation string) int64 {
-		if t.Pod == nil {
-			return 0
-		}
-		q, err := resource.ParseQuantity(t.Pod.Annotations[annotation])
+		q, err := resource.ParseQuantity(t.Annotations[annotation])
 		if err != nil {
 			return 0
 		}

@@ -16,8 +16,16 @@ func PlacementCause(run *v1alpha1.BenchmarkRun, o *observed.Run) string {
 	case v1alpha1.PlacementTogether:
 		cause = " spec.clients.placement is Together, which excludes all nodes but the target's, " + o.TargetNode() + "."
 	}
-	if run.Spec.Clients.Pod != nil {
-		cause += " spec.clients.pod restricts the nodes."
+	c := &run.Spec.Clients
+	for _, f := range []struct {
+		field string
+		set   bool
+	}{
+		{"nodeSelector", len(c.NodeSelector) > 0}, {"affinity", c.Affinity != nil}, {"topologySpreadConstraints", len(c.TopologySpreadConstraints) > 0},
+	} {
+		if f.set {
+			cause += " spec.clients." + f.field + " restricts the nodes."
+		}
 	}
 	return cause
 }

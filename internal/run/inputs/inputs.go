@@ -220,7 +220,7 @@ func (in *Inputs) checkSize() error {
 			"generate the data in the script, or fetch it in setup()", in.script, in.bytes, MaxBytes)
 	case in.bytes > MaxBytes:
 		return fmt.Errorf("spec.target: content and configuration from ConfigMaps and the list of requests have %d bytes, but must not have more than %d: "+
-			"generate large files with content.sizeBytes, or mount a volume with target.pod.volumes", in.bytes, MaxBytes)
+			"generate large files with content.sizeBytes, or mount a volume with target.volumes", in.bytes, MaxBytes)
 	}
 	return nil
 }

@@ -121,12 +121,17 @@ func createPods(p *step.Planner, needsTarget, needsClients bool) error {
 		}
 		p.AddCreation(pod)
 	}
-	if needsClients {
-		files, err := manifest.ReadScript(config)
-		if err != nil {
-			return err
-		}
-		p.AddCreation(manifest.ClientJob(p.Run, p.Observed.TargetNode(), files, &p.Observed.Settings))
+	if !needsTarget && !needsClients {
+		return nil
 	}
-	return nil
+	files, err := manifest.ReadScript(config)
+	if err != nil {
+		return err
+	}
+	// A mistake in the clients' settings is found before the target starts.
+	job, err := manifest.ClientJob(p.Run, p.Observed.TargetNode(), files, &p.Observed.Settings)
+	if err == nil && needsClients {
+		p.AddCreation(job)
+	}
+	return err
 }
