@@ -52,7 +52,7 @@ func NewPortal(address string, login Login) (*Portal, error) {
 		return nil, fmt.Errorf("parse the URL: %w", err)
 	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
 		return nil, fmt.Errorf("%q must be a URL with a scheme and a host, and without a path, such as https://assay.example.com", address)
-	case u.Scheme == "http" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1":
+	case u.Scheme == "http" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" && u.Hostname() != "::1":
 		return nil, fmt.Errorf("%q must begin with https: tokens would be sent in clear. http is for localhost only, by kubectl port-forward", address)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("%q must begin with https://", address)

@@ -401,7 +401,7 @@ func (g *gate) eventually(done func() bool) {
 // TestPortalURL checks the URLs by which a portal can't be reached safely.
 func TestPortalURL(t *testing.T) {
 	for address, ok := range map[string]bool{
-		"https://assay.example.com": true, "https://assay.example.com:8443/": true, "http://localhost:8080": true, "http://127.0.0.1:8080": true,
+		"https://assay.example.com": true, "https://assay.example.com:8443/": true, "http://localhost:8080": true, "http://127.0.0.1:8080": true, "http://[::1]:8080": true, "https://[fd00::1]:8443": true, "http://[fd00::1]": false,
 		"http://assay.example.com": false, "ftp://assay.example.com": false, "assay.example.com": false, "https://": false,
 		"https://assay.example.com/assay": false, "https://user@assay.example.com": false, "https://assay.example.com?x": false, "": false,
 	} {
