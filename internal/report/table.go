@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/result"
@@ -128,6 +129,22 @@ func NewRow(connector string, r *result.Result) Row {
 		}
 	}
 	return row
+}
+
+// Only makes the row that of a single request of the load, by its name. It has no metrics of single clients, and no CPU time.
+func (row *Row) Only(r *result.Result, name string) {
+	row.Clients, row.CPUPerRequest, row.Statuses, row.ByRequest, row.BreakingPoints = nil, &RowCost{}, nil, nil, nil
+	row.Requests = slices.DeleteFunc(slices.Clone(row.Requests), func(q result.Request) bool { return q.DisplayName() != name })
+	m := r.Request(name)
+	if m == nil {
+		row.Merged, row.NoResult = nil, "no metrics of a request "+strconv.Quote(name)+": see the names with kubectl assay report"
+		return
+	}
+	row.Merged = &Metrics{Counts: result.Counts{Requests: m.Requests, Errors: m.Errors, BytesSent: m.BytesSent, BytesReceived: m.BytesReceived, BodyBytes: m.BodyBytes}}
+	row.Merged.RequestsPerSecond, _ = r.Metric("RequestsPerSecond", name)
+	if total := m.Total(); total.Count > 0 {
+		row.Merged.Latency = &RowLatency{P50: total.Percentiles[percentile.P50], P99: total.Percentiles[percentile.P99], Max: total.Max}
+	}
 }
 
 func metricsOf(b block) Metrics {

@@ -134,12 +134,16 @@ func failedCell(row *Row) string {
 	if row.Merged == nil {
 		return "-"
 	}
+	clients := row.Clients
+	if len(clients) == 0 { // the row of a single request
+		clients = []Metrics{*row.Merged}
+	}
 	if kinds := errorKinds(row.Merged.Errors); len(kinds) == 0 {
 		return "0"
 	} else if len(kinds) == 1 {
-		return each(row.Clients, func(f Metrics) string { return failedField(&f) }) + " (" + kinds[0].String() + ")"
+		return each(clients, func(f Metrics) string { return failedField(&f) }) + " (" + kinds[0].String() + ")"
 	}
-	return each(row.Clients, func(f Metrics) string {
+	return each(clients, func(f Metrics) string {
 		var parts []string
 		kinds := errorKinds(f.Errors)
 		for _, k := range kinds {

@@ -26,7 +26,12 @@ func csvColumns() []doc.Field[Row] {
 		{"max_ms", latencyField(func(l *RowLatency) int64 { return l.Max })},
 	}
 	columns := append(slices.Clone(declaredColumns),
-		doc.Number("clients", ofResult(func(row *Row) string { return strconv.Itoa(len(row.Clients)) })),
+		doc.Number("clients", ofResult(func(row *Row) string {
+			if len(row.Clients) == 0 { // the row of a single request
+				return ""
+			}
+			return strconv.Itoa(len(row.Clients))
+		})),
 		doc.Number("requests", ofMerged(func(f *Metrics) string { return strconv.FormatInt(f.Requests, 10) })),
 		doc.Number("failed", ofMerged(failedField)),
 		doc.Number("failed_kinds", ofMerged(failedKindsField)),

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,7 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -208,6 +212,36 @@ func TestTableOnTerminals(t *testing.T) {
 		blocks, _, _ := strings.Cut(out.String(), "\n[1]")
 		if n := strings.Count(blocks, "requests/s per client"); n != len(rows) {
 			t.Errorf("on %d columns: %d of %d rows are blocks\n%s", columns, n, len(rows), blocks)
+		}
+	}
+}
+
+// TestTableOfARequest has rows of single requests.
+func TestTableOfARequest(t *testing.T) {
+	r := reporttest.Paged()
+	m := r.Request("checkout")
+	m.Errors[result.ErrorStatus] = 3
+	m.Requests += 3
+	row := report.NewRow("Tomcat NIO", r)
+	row.Only(r, "checkout")
+	if row.Merged.Requests != m.Requests || row.Merged.Latency.P99 != m.Total().Percentiles[percentile.P99] || len(row.Requests) != 1 || row.Clients != nil {
+		t.Errorf("%+v", row)
+	}
+	unknown := report.NewRow("Tomcat NIO", r)
+	unknown.Only(r, "none")
+	var text bytes.Buffer
+	if err := report.WriteTable(&text, "text", []report.Row{row, unknown}); err != nil {
+		t.Fatal(err)
+	}
+	rate, _ := r.Metric("RequestsPerSecond", "checkout")
+	for _, want := range []string{fmt.Sprintf("%.2f", rate), "3 (status)", `no metrics of a request "none"`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	for _, format := range report.TableNames() {
+		if err := report.WriteTable(io.Discard, format, []report.Row{row, unknown}); err != nil {
+			t.Errorf("%s: %v", format, err)
 		}
 	}
 }

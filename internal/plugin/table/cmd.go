@@ -104,6 +104,9 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.names = args
 			benchmark, err := o.benchmark()
+			if err == nil && benchmark != "" && o.request != "" {
+				err = exit.Errorf(exit.Unknown, "--request is for runs: use --metric LatencyP99:%s with a Benchmark", o.request)
+			}
 			if err == nil {
 				err = o.check()
 			}
@@ -131,6 +134,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		},
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "label selector, as in kubectl get, for example series=r1,size!=small")
+	cmd.Flags().StringVar(&o.request, "request", "", "name of a request of the load, whose metrics the rows have instead of those of all requests, for example checkout")
 	cmd.Flags().StringSliceVar(&o.pivot.axes, "pivot", nil, "of a Benchmark: the axis of the rows and the axis of the columns, for example size,connections")
 	cmd.Flags().StringVar(&o.pivot.metric, "metric", "", "of a Benchmark: the metric, for example LatencyP99 or, of a request, LatencyP99:cart (default RequestsPerSecond)")
 	cmd.Flags().StringVar(&o.pivot.percentOf, "percent-of", "", "of a Benchmark: the values of axes from which differences are printed in percent, for example server=httpd")

@@ -26,6 +26,7 @@ type options struct {
 	names    []string
 	selector string
 	format   string
+	request  string
 	pivot    pivotOptions
 }
 
@@ -52,7 +53,7 @@ func (o *options) write(ctx context.Context, c *cluster.Cluster, out io.Writer) 
 	rows := make([]report.Row, 0, len(runs))
 	code := exit.Success
 	for i := range runs {
-		row, rowCode, err := rowOf(ctx, c, &runs[i])
+		row, rowCode, err := o.rowOf(ctx, c, &runs[i])
 		if err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (o *options) runs(ctx context.Context, c *cluster.Cluster) ([]v1alpha1.Benc
 }
 
 // rowOf returns the row of a run and the exit code that follows from it.
-func rowOf(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) (report.Row, int, error) {
+func (o *options) rowOf(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) (report.Row, int, error) {
 	if run.Status.Artifact == nil {
 		return declared(run, cluster.NoResult(run)), exit.Failed, nil
 	}
@@ -114,7 +115,13 @@ func rowOf(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) 
 	case err != nil:
 		return report.Row{}, exit.Unknown, err
 	}
-	return report.NewRow(server.Label(r.Run.Server, &run.Spec.Target), r), exit.Success, nil
+	row := report.NewRow(server.Label(r.Run.Server, &run.Spec.Target), r)
+	if o.request != "" {
+		if row.Only(r, o.request); row.Merged == nil {
+			return row, exit.Failed, nil
+		}
+	}
+	return row, exit.Success, nil
 }
 
 // declared returns the row of a run without a result. It holds the configuration
