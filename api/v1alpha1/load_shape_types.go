@@ -76,7 +76,7 @@ type OpenLoad struct {
 	// requestsPerSecond is the arrival rate of each client, with up to three decimals, such as 100 or 0.5.
 	// +kubebuilder:validation:XValidation:rule="self > 0.0",message="must be greater than zero, such as 0.5"
 	// +required
-	RequestsPerSecond ArrivalRate `json:"requestsPerSecond,omitempty"`
+	RequestsPerSecond ArrivalRate `json:"requestsPerSecond,omitempty"` //nolint:kubeapilinter // a number in JSON
 
 	// ramp changes the rate linearly before it stays at requestsPerSecond. If not set, the rate is
 	// requestsPerSecond from the beginning.
@@ -117,7 +117,7 @@ type OpenLoad struct {
 type RateRamp struct {
 	// from is the requests per second at the beginning.
 	// +required
-	From *ArrivalRate `json:"from,omitempty"`
+	From *ArrivalRate `json:"from,omitempty"` //nolint:kubeapilinter // a number in JSON
 
 	// seconds is the time in which the rate becomes requestsPerSecond.
 	// +kubebuilder:validation:Minimum=1
