@@ -127,6 +127,7 @@ func parse() *options {
 	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. No issuer is allowed if it is empty; those of the run's namespace, Issuer/*, if it is omitted.", parsed(&o.reconciler.Issuers, readIssuers))
 	o.reconciler.MaxContentBytes = 16 << 30
 	flag.Func("max-content", "Largest size of spec.target.content of a run, such as 1Gi. Zero allows any. Defaults to 16Gi.", parsed(&o.reconciler.MaxContentBytes, readSize))
+	flag.Func("run-pods", "JSON object of what the pods and objects of all runs have: podLabels, podAnnotations, inheritLabels, imagePullSecrets, agentResources, securityContext.", parsed(&o.reconciler.RunPods, manifest.ReadRunPods))
 	flag.BoolVar(&o.reconciler.NetworkPolicies, "network-policies", false, "Create a NetworkPolicy for each run: its pods reach each other, the manager, the cluster's DNS and what --network-policy-egress allows.")
 	flag.Func("network-policy-egress", "JSON list of egress rules of a NetworkPolicy, each with to: what the pods of runs reach besides. Link-local addresses and those of cloud metadata are left out.", parsed(&o.reconciler.Egress, manifest.ReadEgress))
 	flag.Func("network-policy-dns", "JSON list of peers of a NetworkPolicy: the cluster's DNS, reached on ports 53 and 5353. Required with --network-policies.", parsed(&o.reconciler.DNS, manifest.ReadDNS))

@@ -87,6 +87,7 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *o
 		}
 		obj = manifest.Secret(br, name.Name, made)
 	}
+	r.Settings.RunPods.Label(obj, br)
 	err := r.Create(ctx, obj)
 	refusal := &observed.Refusal{Creation: *c, Kind: r.kind(obj), Err: err}
 	switch {

@@ -46,6 +46,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	mountCredentials(run, &template.Spec, &client)
 	mountScript(run, script, &template.Spec, &client)
 	useTool(run, settings, &template.Spec, &client)
+	template.Annotations = settings.RunPods.prepare(template.Annotations, &template.Spec)
 	if err := putOn("spec.clients", &run.Spec.Clients.PodSettings, &template.ObjectMeta, &template.Spec, &client); err != nil {
 		return nil, err
 	}

@@ -74,6 +74,8 @@ type Settings struct {
 	// Issuers are the cert-manager issuers that runs may use, as KIND/NAME or KIND.GROUP/NAME, where
 	// NAME may be *. Empty allows none.
 	Issuers []string
+	// RunPods is put on the pods and objects of all runs.
+	RunPods RunPods
 	// MaxContentBytes limits the size of spec.target.content in bytes, unless it is zero.
 	MaxContentBytes int64
 }

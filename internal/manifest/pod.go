@@ -52,7 +52,8 @@ var (
 	defaultCPU          = resource.MustParse("1")
 	defaultTargetMemory = resource.MustParse("1Gi")
 	defaultClientMemory = resource.MustParse("512Mi")
-	agentResources      = storedLocally(equalResources(resource.MustParse("50m"), resource.MustParse("64Mi")), logStorage, logStorage)
+	agentCPU            = resource.MustParse("50m")
+	agentMemory         = resource.MustParse("64Mi")
 )
 
 // CPUMillis returns the CPU limit in thousandths of a CPU.

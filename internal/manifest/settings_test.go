@@ -36,14 +36,19 @@ func fullTarget() *v1alpha1.BenchmarkRun {
 // podOf returns the target's pod of a run with settings, or those that it has.
 func podOf(t *testing.T, run *v1alpha1.BenchmarkRun, settings *v1alpha1.PodSettings) (*corev1.Pod, error) {
 	t.Helper()
+	if settings != nil {
+		run.Spec.Target.PodSettings = *settings
+	}
+	return TargetPod(run, rendered(t, run), &Settings{AssayImage: "assay:1"})
+}
+
+func rendered(t *testing.T, run *v1alpha1.BenchmarkRun) *server.Rendering {
+	t.Helper()
 	rendering, err := server.Render(&run.Spec.Target, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if settings != nil {
-		run.Spec.Target.PodSettings = *settings
-	}
-	return TargetPod(run, rendering, &Settings{AssayImage: "assay:1"})
+	return rendering
 }
 
 func containerOf(pod *corev1.Pod, name string) *corev1.Container {

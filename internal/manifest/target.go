@@ -26,7 +26,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	}
 	pod.Spec.ActiveDeadlineSeconds = ptr.To(podDeadline(run))
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
-	watcher := assayContainer(AgentContainer, settings.AssayImage, settings, agentResources, "/agent", "sample")
+	watcher := assayContainer(AgentContainer, settings.AssayImage, settings, settings.RunPods.agent(), "/agent", "sample")
 	besideServer(&watcher)
 	watcher.Env = []corev1.EnvVar{{Name: "ASSAY_MANAGER", Value: settings.SessionAddress}}
 	mount(&pod.Spec, &watcher, identity(run), identityFolder)
@@ -65,6 +65,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	if len(spec.Content) > 0 {
 		pod.Spec.InitContainers = []corev1.Container{contentWriter(pod.Spec.Containers[1].Resources, settings)}
 	}
+	pod.Annotations = settings.RunPods.prepare(pod.Annotations, &pod.Spec)
 	if err := putOnTarget(pod, spec); err != nil {
 		return nil, err
 	}

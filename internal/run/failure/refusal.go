@@ -93,7 +93,7 @@ var obstacles = []struct {
 	{regexp.MustCompile(`failed quota: ([^:]+): must specify`),
 		"ResourceQuota NAME of namespace NAMESPACE is in the way: it wants resources that the pod doesn't set. Whoever administers the namespace can give it a LimitRange with defaults for them."},
 	{limitRange,
-		"A LimitRange of namespace NAMESPACE is in the way (kubectl describe limitrange -n NAMESPACE): whoever administers the namespace can change it. Or set resources within it; those of the agent are the chart's."},
+		"A LimitRange of namespace NAMESPACE is in the way (kubectl describe limitrange -n NAMESPACE): whoever administers the namespace can change it. Or set resources within it; those of the agent are the chart's runs.agentResources."},
 	{regexp.MustCompile(`violates PodSecurity "([^"]+)"`),
 		"The Pod Security level NAME is in the way: whoever administers namespace NAMESPACE can change its label pod-security.kubernetes.io/enforce. Or set spec.target.podSecurity to Restricted."},
 	{regexp.MustCompile(`unable to validate against any (security context constraint)`),
