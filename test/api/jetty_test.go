@@ -91,7 +91,7 @@ func init() {
 		refusal{name: "JVM option without dash", patch: jetty(`{jvmOptions: [Xmx1g]}`), want: []string{field + ".jvmOptions[0]"}},
 		refusal{name: "applications of Jetty that nothing deploys", patch: jetty(`{applications: Image, modules: [ee10-jsp]}`),
 			want: []string{field + ".applications", "must not be set without a module"}},
-		refusal{name: "no content as an application of Jetty", patch: jetty(`{applications: Content, modules: [ee10-deploy]}`),
+		refusal{name: "no content as an application of Jetty", patch: `spec: {target: {content: null, server: {tomcat: null, jetty: {applications: Content, modules: [ee10-deploy]}}}}`,
 			want: []string{field + ".applications", "must not be Content without target.content"}},
 		refusal{name: "HTTP/2 that Jetty isn't configured for", patch: `spec: {target: {server: {tomcat: null, jetty: {}}}, load: {client: {protocol: HTTP2}}}`,
 			want: []string{"spec.load.client.protocol", "set jetty.connector.http2 Enabled"}},
