@@ -203,6 +203,12 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 			code, other = int(refusal.ErrStatus.Code), status(refusal)
 		}
 		answer(w, code, other)
+	case r.Method == http.MethodPost && r.URL.Query().Get("dryRun") == "All":
+		var object any
+		if err := json.NewDecoder(r.Body).Decode(&object); err != nil {
+			s.t.Error(err)
+		}
+		answer(w, http.StatusCreated, object)
 	case name == "" && r.URL.Query().Get("watch") != "":
 		s.watch(w, r)
 	case name == "":

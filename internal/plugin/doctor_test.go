@@ -2,6 +2,7 @@ package plugin_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -29,7 +31,34 @@ const (
 	slicesPath      = "/apis/discovery.k8s.io/v1/namespaces/assay-system/endpointslices"
 	nodesPath       = "/api/v1/nodes"
 	metricsPath     = "/apis/metrics.k8s.io/v1beta1/nodes"
+	namespacePath   = "/api/v1/namespaces/default"
+	podsPath        = namespacePath + "/pods"
+	jobsPath        = "/apis/batch/v1/namespaces/default/jobs"
 )
+
+// namespace returns one with a label, as NAME=VALUE.
+func namespace(label string) *corev1.Namespace {
+	key, value, _ := strings.Cut(label, "=")
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{key: value}}}
+}
+
+// quota returns one that has a hard limit of a resource, and scopes.
+func quota(name corev1.ResourceName, hard, used string, scopes ...corev1.ResourceQuotaScope) *corev1.ResourceQuotaList {
+	q := corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Spec: corev1.ResourceQuotaSpec{Scopes: scopes}}
+	q.Status.Hard = corev1.ResourceList{name: resource.MustParse(hard)}
+	q.Status.Used = corev1.ResourceList{name: resource.MustParse(used)}
+	return &corev1.ResourceQuotaList{Items: []corev1.ResourceQuota{q}}
+}
+
+func limitRange(of corev1.LimitRangeItem) *corev1.LimitRangeList {
+	of.Type = corev1.LimitTypeContainer
+	l := corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "bounds"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{of}}}
+	return &corev1.LimitRangeList{Items: []corev1.LimitRange{l}}
+}
+
+func cpu(amount string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(amount)}
+}
 
 func crd(version string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app.kubernetes.io/version": version}}}
@@ -88,7 +117,8 @@ func healthyCluster(t *testing.T) *apiServer {
 		crdPath + "benchmarkruns.assay.dev": crd("1.2.3"), crdPath + "benchmarks.assay.dev": crd("v1.2.3"), deploymentsPath: deployment(2),
 		leasePath: lease(0), slicesPath: slice("10.0.0.1", "10.0.0.2"), "/apis/cert-manager.io": map[string]any{"name": "cert-manager.io"},
 		nodesPath: nodes("one", "two"), nodesPath + "/one/proxy/configz": configz("static"), nodesPath + "/two/proxy/configz": configz("static"),
-		metricsPath: usage("700m"),
+		metricsPath: usage("700m"), namespacePath: namespace(""), namespacePath + "/resourcequotas": &corev1.ResourceQuotaList{},
+		namespacePath + "/limitranges": &corev1.LimitRangeList{}, namespacePath + "/serviceaccounts/default": &corev1.ServiceAccount{},
 	} {
 		server.Answer(path, object)
 	}
@@ -143,6 +173,19 @@ func TestDoctorFindings(t *testing.T) {
 		"no metrics":         {metricsPath, nil, nil, "unknown load of the nodes: The cluster has no metrics API.", 0},
 		"a run waits":        {metricsPath, usage("0"), queued, "warn    queue: 1 runs of namespace default wait for their lane, a queue in which one runs at a time. tomcat (lane default): 2 runs are ahead.[2J\n", 0},
 		"an unseen run":      {metricsPath, usage("0"), unseen, "warn    queue: Run tomcat hasn't been seen by an operator.", 0},
+		"no namespace":       {namespacePath, nil, nil, "fail    injection: The namespace default doesn't exist.", exit.Failed},
+		"a mesh":             {namespacePath, namespace("istio-injection=enabled"), nil, "warn    injection: The namespace has istio-injection=enabled", 0},
+		"a mesh's revision":  {namespacePath, namespace("istio.io/rev=canary"), nil, "warn    injection: ", 0},
+		"no mesh":            {namespacePath, namespace("istio-injection=disabled"), nil, "ok      injection: ", 0},
+		"a small quota":      {namespacePath + "/resourcequotas", quota("requests.cpu", "4", "2500m"), nil, "fail    quota: ResourceQuota default/small has no room for a run of one client: requests.cpu: 1500m of 4 is free, a run needs 2050m.", exit.Failed},
+		"a large quota":      {namespacePath + "/resourcequotas", quota("requests.cpu", "4", "1"), nil, "ok      quota: ", 0},
+		"a quota of pods":    {namespacePath + "/resourcequotas", quota("pods", "5", "4"), nil, "pods: 1 of 5 is free, a run needs 2.", exit.Failed},
+		"a quota of others":  {namespacePath + "/resourcequotas", quota("pods", "1", "1", corev1.ResourceQuotaScopeBestEffort), nil, "ok      quota: ", 0},
+		"a least CPU":        {namespacePath + "/limitranges", limitRange(corev1.LimitRangeItem{Min: cpu("200m")}), nil, "fail    limit range: LimitRange default/bounds refuses the container agent of the target: cpu is 50m, must be at least 200m.", exit.Failed},
+		"a largest CPU":      {namespacePath + "/limitranges", limitRange(corev1.LimitRangeItem{Max: cpu("500m")}), nil, "the container client of the client: cpu is 1, must be at most 500m.", exit.Failed},
+		"no right to create": {podsPath, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New(`User "u" cannot create resource "pods" in API group ""`)), nil, "unknown admission of a target: You may not create pods in namespace default", 0},
+		"a suspended Job":    {jobsPath, &batchv1.Job{Spec: batchv1.JobSpec{Suspend: ptr.To(true)}}, nil, "warn    admission of the clients' Job: ", 0},
+		"no pull secret":     {namespacePath + "/serviceaccounts/default", &corev1.ServiceAccount{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "regcred"}}}, nil, "fail    pull secrets: Secret default/regcred doesn't exist, which the service account default names.", exit.Failed},
 		"a run measures":     {metricsPath, usage("0"), measuring(10), "ok      queue: ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,6 +228,13 @@ func TestDoctorFindings(t *testing.T) {
 			start(t, server, "doctor").wantEnd(t, test.code, test.want)
 		})
 	}
+	two := healthyCluster(t)
+	two.Answer(crdPath+"benchmarkruns.assay.dev", released())
+	two.Answer(deploymentsPath, both)
+	held := lease(0)
+	held.Spec.HolderIdentity = ptr.To("assay-system/a-manager")
+	two.Answer("/apis/coordination.k8s.io/v1/namespaces/default/leases/assay-all-namespaces", held)
+	start(t, two, "doctor").wantEnd(t, exit.Success, "warn    managers: The Deployments tenant/a and assay-system/a are to serve namespace default. assay-system/a-manager does, and the others stay out")
 	start(t, healthyCluster(t), "doctor", "--namespace", "../x").wantEnd(t, exit.Unknown, `"../x" is not the name of a namespace`)
 	issued := healthyCluster(t)
 	issued.Answer(deploymentsPath, deployment(2, "--session-certificate-source=Secret"))
@@ -200,7 +250,7 @@ func TestDoctorJSON(t *testing.T) {
 	var got struct {
 		Checks []struct{ Name, Status, Message, Remedy string }
 	}
-	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil || len(got.Checks) != 11 {
+	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil || len(got.Checks) != 19 {
 		t.Fatalf("%v: %s", err, c.out)
 	}
 	for _, check := range got.Checks {

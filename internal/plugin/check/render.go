@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/config/samples"
@@ -99,11 +98,7 @@ func render(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) ([
 // Sample returns the run of the sample generic in a namespace, with its defaults, and what is rendered of its target.
 func Sample(namespace string) (*v1alpha1.BenchmarkRun, *server.Rendering, error) {
 	text, _ := samples.Read("generic")
-	var fields map[string]any
-	run := &v1alpha1.BenchmarkRun{}
-	if err := yaml.Unmarshal([]byte(text), &fields); err != nil {
-		return nil, nil, err
-	}
+	fields, run := objectsIn("generic.yaml", []byte(text))[0].fields, &v1alpha1.BenchmarkRun{}
 	if problems := definitions["BenchmarkRun"]().check(fields); len(problems) > 0 {
 		return nil, nil, fmt.Errorf("%s: %s", problems[0].Path, problems[0].Message)
 	}

@@ -1,5 +1,5 @@
 // Package doctor implements the verb "doctor", which checks whether a cluster can make runs whose results can be
-// trusted. It only reads.
+// trusted. It changes nothing.
 package doctor
 
 import (
@@ -25,7 +25,12 @@ const long = `Check whether the cluster can make runs whose results can be trust
 if it can't.
 
 Each line says ok, warn (runs work, with a limitation), fail (runs don't work) or unknown:
-what your rights don't allow to read isn't guessed. The command only reads.
+what your rights don't allow to read isn't guessed. Nothing is created or changed.
+
+Of the namespace it looks at what stops runs or disturbs them: quotas, limit ranges,
+labels by which a mesh adds its proxy, and pull secrets that don't exist. It lets the API
+server judge the pods and the Job of a sample run, by a dry run, and says which policy
+refuses them, and what was changed of them.
 
 Exit codes:
   0  no check failed
@@ -34,6 +39,9 @@ Exit codes:
 
 const example = `  # After the installation, or when a run waits
   kubectl assay doctor
+
+  # Before the first run in a namespace
+  kubectl assay doctor -n shop
 
   # What isn't ok, for a script
   kubectl assay doctor -o json | jq -r '.checks[] | select(.status != "ok") | .name'`

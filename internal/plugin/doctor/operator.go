@@ -12,12 +12,14 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 )
 
@@ -28,6 +30,14 @@ type operator struct {
 	lease, service string
 	// issued reports whether somebody else, such as cert-manager, issues the session certificate.
 	issued bool
+	// arguments are those of the manager, by the flag's name.
+	arguments map[string]string
+}
+
+// fill sets what the manager's arguments say of the pods of runs.
+func (o *operator) fill(settings *manifest.Settings) {
+	settings.AssayImage, settings.LoadImage = cmp.Or(o.arguments["assay-image"], settings.AssayImage), cmp.Or(o.arguments["load-image"], settings.LoadImage)
+	settings.ImagePullPolicy = corev1.PullPolicy(o.arguments["image-pull-policy"])
 }
 
 // run makes all checks. The error is one that makes all of them impossible.
@@ -40,9 +50,10 @@ func (e *examination) run(ctx context.Context) ([]Check, error) {
 		}
 		checks = append(checks, check)
 	}
-	checks = append(checks, e.manager(ctx), e.leader(ctx), e.sessions(ctx), e.certManager(ctx), e.nodeCount(ctx))
+	checks = append(checks, e.manager(ctx), e.managers(ctx), e.leader(ctx), e.sessions(ctx), e.certManager(ctx), e.nodeCount(ctx))
 	checks = append(checks, e.cpuManagers(ctx)...)
-	return append(checks, e.queue(ctx), e.load(ctx)), nil
+	checks = append(checks, e.queue(ctx), e.load(ctx))
+	return append(checks, e.inNamespace(ctx)...), nil
 }
 
 const install = "Install Assay with Helm: see docs/install.md."
@@ -92,6 +103,11 @@ func (e *examination) manager(ctx context.Context) Check {
 	if len(found) == 0 {
 		return Check{name, Fail, "No Deployment of it was found.", install}
 	}
+	for _, o := range found {
+		if o.serves(e.namespace) {
+			e.serving = append(e.serving, o.deployment.Namespace+"/"+o.deployment.Name)
+		}
+	}
 	e.operator = slices.MaxFunc(found, func(a, b *operator) int { return cmp.Compare(e.credible(a), e.credible(b)) })
 	d := e.operator.deployment
 	where := fmt.Sprintf("Deployment %s/%s", d.Namespace, d.Name)
@@ -107,6 +123,23 @@ func (e *examination) manager(ctx context.Context) Check {
 		return Check{name, Warn, fmt.Sprintf("%s has %d of %d pods ready.", where, d.Status.ReadyReplicas, ptr.Deref(d.Spec.Replicas, 1)), ""}
 	}
 	return Check{name, OK, fmt.Sprintf("%s has %d ready pods.", where, d.Status.ReadyReplicas), ""}
+}
+
+// managers checks whether several installations are to serve the namespace, and which one does.
+func (e *examination) managers(ctx context.Context) Check {
+	const name = "managers"
+	if len(e.serving) < 2 {
+		return Check{name, OK, fmt.Sprintf("No two Deployments of the operator serve namespace %s.", e.namespace), ""}
+	}
+	holder := "Which one does isn't known."
+	for _, path := range []string{"default/leases/assay-all-namespaces", e.namespace + "/leases/assay-namespace"} {
+		var lease coordinationv1.Lease
+		if e.get(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+path, "", &lease) == nil && ptr.Deref(lease.Spec.HolderIdentity, "") != "" {
+			holder = *lease.Spec.HolderIdentity + " does, and the others stay out: it holds the Lease " + strings.Replace(path, "leases/", "", 1) + "."
+		}
+	}
+	return Check{name, Warn, fmt.Sprintf("The Deployments %s are to serve namespace %s. %s", strings.Join(e.serving, " and "), e.namespace, holder),
+		"Uninstall one of them, or let them serve different namespaces (the chart's value namespaces)."}
 }
 
 // credible orders the Deployments that say of themselves that they are the operator: those that serve the namespace are before others, and among them the
@@ -134,7 +167,7 @@ func operatorOf(d *appsv1.Deployment) *operator {
 			continue
 		}
 		o := &operator{
-			deployment: d, lease: cmp.Or(arguments["leader-elect-lease-name"], "assay-manager"), issued: arguments["session-certificate-source"] == "Secret",
+			deployment: d, lease: cmp.Or(arguments["leader-elect-lease-name"], "assay-manager"), issued: arguments["session-certificate-source"] == "Secret", arguments: arguments,
 		}
 		o.service, _, _ = strings.Cut(host, ".")
 		if len(validation.NameIsDNSSubdomain(o.lease, false)) > 0 || len(validation.NameIsDNS1035Label(o.service, false)) > 0 {
