@@ -32,7 +32,10 @@ func newProbe(namespace string, settings *manifest.Settings) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &probe{job: manifest.ClientJob(run, "", nil, settings)}
+	p := &probe{}
+	if p.job, err = manifest.ClientJob(run, "", nil, settings); err != nil {
+		return nil, err
+	}
 	if p.target, err = manifest.TargetPod(run, rendering, settings); err != nil {
 		return nil, err
 	}
