@@ -219,7 +219,7 @@ func outside(limits *corev1.LimitRangeItem, of corev1.ResourceList) string {
 // remedy says who sets the resources of a container.
 func remedy(container string) string {
 	if container == manifest.AgentContainer {
-		return "The agent's resources are fixed: ask whoever administers the namespace to change the LimitRange, or use another namespace."
+		return "Set the chart's value runs.agentResources, or ask whoever administers the namespace to change the LimitRange."
 	}
 	return "Set target.resources and clients.resources of the run, or ask whoever administers the namespace to change the LimitRange."
 }
