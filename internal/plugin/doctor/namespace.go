@@ -42,6 +42,9 @@ func newProbe(namespace string, settings *manifest.Settings) (*probe, error) {
 	p.client = &corev1.Pod{ObjectMeta: p.job.Spec.Template.ObjectMeta, Spec: p.job.Spec.Template.Spec}
 	p.client.Namespace, p.client.Name = namespace, p.job.Name
 	p.client.Labels = maps.Clone(p.client.Labels)
+	for _, object := range []manifest.Object{p.target, p.job, p.client} {
+		settings.RunPods.Label(object, run)
+	}
 	p.target.OwnerReferences, p.job.OwnerReferences, p.client.OwnerReferences = nil, nil, nil
 	p.target.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	p.client.TypeMeta = p.target.TypeMeta

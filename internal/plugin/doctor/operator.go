@@ -38,6 +38,9 @@ type operator struct {
 func (o *operator) fill(settings *manifest.Settings) {
 	settings.AssayImage, settings.LoadImage = cmp.Or(o.arguments["assay-image"], settings.AssayImage), cmp.Or(o.arguments["load-image"], settings.LoadImage)
 	settings.ImagePullPolicy = corev1.PullPolicy(o.arguments["image-pull-policy"])
+	if pods, err := manifest.ReadRunPods(o.arguments["run-pods"]); err == nil {
+		settings.RunPods = pods
+	}
 }
 
 // run makes all checks. The error is one that makes all of them impossible.
