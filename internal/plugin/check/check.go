@@ -134,7 +134,7 @@ func (o *Object) origin(b *v1alpha1.Benchmark, path string) string {
 			}
 		}
 		if slices.ContainsFunc(pointers, func(pointer v1alpha1.JSONPointer) bool {
-			at := strings.FieldsFunc("spec"+string(pointer), func(r rune) bool { return r == '/' })
+			at := strings.FieldsFunc("spec"+pointer, func(r rune) bool { return r == '/' })
 			is := steps(path)
 			n := min(len(at), len(is))
 			return pointer != "" && slices.Equal(at[:n], is[:n])

@@ -74,7 +74,7 @@ func readFile(name string, stdin io.Reader) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }()
 		stdin = file
 	}
 	text, err := io.ReadAll(io.LimitReader(stdin, maxFileBytes+1))

@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -119,7 +118,7 @@ func problemOf(err error) Problem {
 }
 
 // write prints what was rendered of an object.
-func (o *Object) write(out io.Writer) {
+func (o *Object) write(out *strings.Builder) {
 	for _, r := range o.Rendered {
 		title := o.Kind + " " + o.Name
 		if r.Cell != "" {

@@ -336,7 +336,7 @@ func (e *examination) pullSecrets(ctx context.Context) Check {
 	if err := e.get(ctx, "/apis/assay.dev/v1alpha1/namespaces/"+e.namespace+"/benchmarkruns", "", &runs); err == nil {
 		for i := range runs.Items {
 			for _, secret := range runs.Items[i].Spec.Target.ImagePullSecrets {
-				named[string(secret.Name)] = "run " + runs.Items[i].Name
+				named[secret.Name] = "run " + runs.Items[i].Name
 			}
 		}
 	}
