@@ -87,7 +87,15 @@ func (r *Reconciler) create(ctx context.Context, br *v1alpha1.BenchmarkRun, c *o
 		}
 		obj = manifest.Secret(br, name.Name, made)
 	}
-	r.Settings.RunPods.Label(obj, br)
+	var inherited map[string]string
+	if len(r.Settings.RunPods.InheritLabels) > 0 { // the cache has no labels of users
+		live := &v1alpha1.BenchmarkRun{}
+		if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(br), live); err != nil {
+			return nil, fmt.Errorf("read the labels of the run: %w", err)
+		}
+		inherited = live.Labels
+	}
+	r.Settings.RunPods.Label(obj, inherited)
 	err := r.Create(ctx, obj)
 	refusal := &observed.Refusal{Creation: *c, Kind: r.kind(obj), Err: err}
 	switch {

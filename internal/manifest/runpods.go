@@ -10,8 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/assay-dev/assay/api/v1alpha1"
 )
 
 // RunPods holds what the administrator sets for the pods, and for the other objects, of all runs. What a run sets itself wins.
@@ -68,11 +66,11 @@ func isOwn(name string) bool {
 	return name == LabelManagedBy || prefix == "assay.dev" || strings.HasSuffix(prefix, ".assay.dev")
 }
 
-// Label puts the administrator's labels, and those that objects inherit from their run, on an object of a run that is about to be
+// Label puts the administrator's labels, and those that objects inherit of their run's, on an object of a run that is about to be
 // created, and on what others create from it.
-func (p *RunPods) Label(obj Object, run *v1alpha1.BenchmarkRun) {
+func (p *RunPods) Label(obj Object, ofRun map[string]string) {
 	labels := maps.Clone(p.Labels)
-	for name, value := range run.Labels {
+	for name, value := range ofRun {
 		for _, pattern := range p.InheritLabels {
 			prefix, isPrefix := strings.CutSuffix(pattern, "*")
 			if !isOwn(name) && (name == pattern || isPrefix && strings.HasPrefix(name, prefix)) {

@@ -29,7 +29,7 @@ func TestObjectsHaveLabels(t *testing.T) {
 	own := map[string]string{"a": "all", "team": "own", "example.org/x": "own", LabelManagedBy: managedBy, LabelRun: "run", LabelRunUID: "0123456789"}
 	issued := IssuedCertificate(run, &Certificates(run)[0])
 	for _, obj := range []Object{pod, jobOf(t, run, "node"), &corev1.ConfigMap{ObjectMeta: objectMeta(run, "x")}, NetworkPolicy(run, &Settings{}), issued} {
-		p.Label(obj, run)
+		p.Label(obj, run.Labels)
 		got := obj.GetLabels()
 		delete(got, LabelRole)
 		delete(got, LabelLane)
