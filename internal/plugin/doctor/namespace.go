@@ -43,7 +43,7 @@ func newProbe(namespace string, settings *manifest.Settings) (*probe, error) {
 	p.client.Namespace, p.client.Name = namespace, p.job.Name
 	p.client.Labels = maps.Clone(p.client.Labels)
 	for _, object := range []manifest.Object{p.target, p.job, p.client} {
-		settings.RunPods.Label(object, run)
+		settings.RunPods.Label(object, run.Labels)
 	}
 	p.target.OwnerReferences, p.job.OwnerReferences, p.client.OwnerReferences = nil, nil, nil
 	p.target.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
