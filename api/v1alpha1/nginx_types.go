@@ -4,7 +4,8 @@ package v1alpha1
 // own; that of the image isn't read.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.upstreamKeepAlive) || has(self.forward)",fieldPath=".upstreamKeepAlive",message="upstreamKeepAlive must not be set without forward, by which nginx has connections to backends"
-// +kubebuilder:validation:XValidation:rule="!has(self.upstreamKeepAlive) || !has(self.upstreamKeepAlive.connections) || self.upstreamKeepAlive.connections > 0 || (!has(self.upstreamKeepAlive.maxRequests) && !has(self.upstreamKeepAlive.timeoutMilliseconds))",fieldPath=".upstreamKeepAlive.connections",message="connections must not be 0 with maxRequests or timeoutMilliseconds, which then have no effect: omit them"
+// +kubebuilder:validation:XValidation:rule="!has(self.upstreamKeepAlive) || !has(self.upstreamKeepAlive.maxRequests) || self.upstreamKeepAlive.?connections.orValue(1) > 0",fieldPath=".upstreamKeepAlive.connections",message="connections must not be 0 with maxRequests: omit it"
+// +kubebuilder:validation:XValidation:rule="!has(self.upstreamKeepAlive) || !has(self.upstreamKeepAlive.timeoutMilliseconds) || self.upstreamKeepAlive.?connections.orValue(1) > 0",fieldPath=".upstreamKeepAlive.connections",message="connections must not be 0 with timeoutMilliseconds: omit it"
 type NginxServer struct {
 	// executable is the path of nginx in the image. Defaults to /usr/sbin/nginx,
 	// as in the official image.

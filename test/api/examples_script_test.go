@@ -19,6 +19,8 @@ spec:
     - {name: USERS, value: "10 $(HOME)"}
     - {name: K6_VUS, value: "5"}
     - {name: TOKEN, secretKeyRef: {name: shop.a, key: token}}
+    - {name: MODE, configMapKeyRef: {name: conf, key: mode}}
+    - {name: NODE, fieldRef: {fieldPath: spec.nodeName}}
     tags: [{name: team, value: web-shop}]
     outputs:
       prometheusRemoteWrite:

@@ -112,7 +112,7 @@ spec:
     podSecurity: Baseline
     labels: {example.org/team: web, app.kubernetes.io/part-of: shop}
     annotations: {example.org/team: web}
-    env: [{name: TZ, value: UTC}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
+    env: [{name: TZ, value: UTC}, {name: KEY, secretKeyRef: {name: keys, key: token}}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
     volumes:
     - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
     - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
@@ -125,7 +125,7 @@ spec:
     affinity:
       nodeAffinity:
         requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [nvme]}]}]}
-        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: Exists}]}}]
+        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: In, values: ["yes"]}]}}]
       podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: batch}}, topologyKey: kubernetes.io/hostname}]}
     tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
     priorityClassName: high
@@ -150,7 +150,7 @@ spec:
     placement: Apart
     labels: {example.org/team: web, app.kubernetes.io/part-of: shop}
     annotations: {example.org/team: web}
-    env: [{name: TZ, value: UTC}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
+    env: [{name: TZ, value: UTC}, {name: KEY, secretKeyRef: {name: keys, key: token}}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
     volumes:
     - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
     - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
@@ -163,7 +163,7 @@ spec:
     affinity:
       nodeAffinity:
         requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [nvme]}]}]}
-        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: Exists}]}}]
+        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: In, values: ["yes"]}]}}]
       podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: batch}}, topologyKey: kubernetes.io/hostname}]}
     tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
     priorityClassName: high

@@ -113,7 +113,7 @@ var requestRefusals = []refusal{
 		patch: `spec: {load: {client: {cookies: Enabled}, requests: [{path: /, headers: [{name: cookie, value: a=b}]}]}}`,
 		want:  []string{"spec.load.requests", "must not have the header Cookie"}},
 	{name: "first request that can't tell readiness", patch: `spec: {target: {readiness: {path: null}}, load: {requests: [{path: /, method: POST}]}}`,
-		want: []string{"spec.target.readiness.path", "the first request is neither GET nor HEAD"}},
+		want: []string{"spec.target.readiness.path", "if the first request isn't GET or HEAD"}},
 
 	// lists of requests
 	{name: "requests from two places", patch: `spec: {load: {requestsFrom: {configMapKeyRef: {name: a, key: b}}}}`,
@@ -153,7 +153,7 @@ var requestRefusals = []refusal{
 	{name: "Secret that can't be", patch: `spec: {load: {authentication: {scheme: Basic, secretName: A_b}}}`,
 		want: []string{"spec.load.authentication.secretName", "name of a Secret"}},
 	{name: "nobody to ask with credentials", patch: `spec: {target: {readiness: {path: null}}, load: {authentication: {scheme: Digest, secretName: a}}}`,
-		want: []string{"spec.target.readiness.path", "readiness probes don't log in"}},
+		want: []string{"spec.target.readiness.path", "probes don't log in"}},
 }
 
 // headerRefusals are the headers that a client makes itself.

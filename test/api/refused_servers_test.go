@@ -157,7 +157,7 @@ var serverRefusals = []refusal{
 	{name: "connections to backends without a backend", patch: asServer("nginx", `{upstreamKeepAlive: {connections: 1}}`),
 		want: []string{"spec.target.server.nginx.upstreamKeepAlive", "must not be set without forward"}},
 	{name: "limits of no connections to backends", patch: `spec: {target: {server: {tomcat: null, nginx: {forward: [{pathPrefix: /, backend: a}], upstreamKeepAlive: {connections: 0, maxRequests: 1}}}, backends: [{name: a, ` + generic + `}]}}`,
-		want: []string{"spec.target.server.nginx.upstreamKeepAlive.connections", "must not be 0 with maxRequests", "omit them"}},
+		want: []string{"spec.target.server.nginx.upstreamKeepAlive.connections", "must not be 0 with maxRequests", "omit it"}},
 	{name: "relative nginx", patch: asServer("nginx", `{executable: nginx}`),
 		want: []string{"spec.target.server.nginx.executable", "absolute path such as /"}},
 
