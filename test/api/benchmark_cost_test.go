@@ -15,7 +15,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -312,9 +311,7 @@ func TestTablesOfR5(t *testing.T) {
 			if object.GetKind() != "Benchmark" {
 				continue
 			}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, b); err != nil {
-				t.Fatal(err)
-			}
+			typedOf(t, object.Object, b)
 		}
 		grids := gridsOf(t, b, round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: v1alpha1.MetricBreakingPointCPU})
 		if diff := gocmp.Diff([][]string{servers, sizes}, [][]string{grids[0].Rows, grids[0].Columns}); len(grids) != 1 || diff != "" {
@@ -350,9 +347,7 @@ func TestTablesOfR2(t *testing.T) {
 	} {
 		objects := sampleObjects(t, filepath.Join(reportDirectory, "r2", c.name+".yaml"))
 		b := &v1alpha1.Benchmark{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[0].Object, b); err != nil {
-			t.Fatal(err)
-		}
+		typedOf(t, objects[0].Object, b)
 		grids := gridsOf(t, b, round.PivotOptions{Axes: []string{c.rows, c.columns}})
 		if len(grids) != c.wantTables {
 			t.Errorf("%s: %d tables, want %d", c.name, len(grids), c.wantTables)

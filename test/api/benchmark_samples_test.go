@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	rounds "github.com/assay-dev/assay/internal/benchmark"
@@ -89,9 +89,7 @@ func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace stri
 		t.Fatal(err)
 	}
 	b := &v1alpha1.Benchmark{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, b); err != nil {
-		t.Fatal(err)
-	}
+	typedOf(t, object.Object, b)
 	cells, err := cells.Of(&b.Spec)
 	if err == nil {
 		err = inference.CheckRepetitions(&b.Spec, cells)
@@ -130,10 +128,20 @@ func acceptRun(t *testing.T, b *v1alpha1.Benchmark, key rounds.RunKey, cell *cel
 		return
 	}
 	typed := &v1alpha1.BenchmarkRun{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(run.Object, typed); err != nil {
-		t.Fatal(err)
-	}
+	typedOf(t, run.Object, typed)
 	if _, err := server.Render(&typed.Spec.Target, nil); err != nil {
 		t.Errorf("cell %s can't be started: %v", cell.Name, err)
+	}
+}
+
+// typedOf reads an object as clients do: from its JSON. runtime.DefaultUnstructuredConverter knows no numbers that are text in Go.
+func typedOf(t *testing.T, object map[string]any, typed any) {
+	t.Helper()
+	content, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(content, typed)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

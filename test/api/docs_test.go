@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,12 +77,11 @@ func TestManifestsOfDocsAreAccepted(t *testing.T) {
 func benchmarkWith(t *testing.T, fields string) *unstructured.Unstructured {
 	t.Helper()
 	object := parse(t, benchmark, `{metadata: {name: a, generateName: null}, spec: {axes: null, exclude: null, repetitions: null, comparison: null, capacity: null, schedule: null}}`)
-	spec, ok := object.Object["spec"].(map[string]any)
-	if !ok {
-		t.Fatalf("no spec in %v", object.Object)
+	base, err := yaml.Marshal(object.Object)
+	if err != nil {
+		t.Fatal(err)
 	}
-	maps.Copy(spec, parse(t, fields, `{}`).Object)
-	return object
+	return parse(t, string(base), "spec:\n  "+strings.ReplaceAll(fields, "\n", "\n  "))
 }
 
 // completed adds a load to a spec without one, and an image to a target that needs it.
