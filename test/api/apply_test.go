@@ -19,30 +19,60 @@ import (
 // that pipelines do. From the second time on kubectl must say that nothing has changed.
 func TestFurtherAppliesChangeNothing(t *testing.T) {
 	recipe := []string{"../../config/gitops/recipes/benchmark.yaml"} // that of a run has generateName: it is created
-	for _, name := range slices.Concat(sampleFiles(t), filesOf(t, sampleDirectory, "benchmarks", "*.yaml"), reportFiles(t), recipe) {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			for _, by := range []struct{ name, said string }{{"--server-side=false", "unchanged"}, {"--server-side", "serverside-applied"}} {
+	files := slices.Concat(sampleFiles(t), filesOf(t, sampleDirectory, "benchmarks", "*.yaml"), reportFiles(t), recipe)
+	for _, by := range []struct{ name, said string }{{"--server-side=false", "unchanged"}, {"--server-side", "serverside-applied"}} {
+		t.Run(by.name, func(t *testing.T) {
+			for _, group := range distinct(t, files) {
 				namespace := newNamespace(t)
-				apply := func() string {
-					t.Helper()
-					return kubectl(t, "apply", "--namespace", namespace, by.name, "--filename", name)
+				args := []string{"apply", "--namespace", namespace, by.name}
+				for _, name := range group {
+					args = append(args, "--filename", name)
 				}
-				apply()
+				kubectl(t, args...)
 				observe(t, namespace)
-				before := versions(t, name, namespace)
-				for line := range strings.Lines(apply() + apply()) {
+				before := versions(t, group, namespace)
+				for line := range strings.Lines(kubectl(t, args...) + kubectl(t, args...)) {
 					if !strings.HasSuffix(strings.TrimSpace(line), by.said) {
-						t.Errorf("kubectl apply %s: %s", by.name, line)
+						t.Errorf("kubectl apply: %s", line)
 					}
 				}
-				for object, version := range versions(t, name, namespace) {
+				for object, version := range versions(t, group, namespace) {
 					if version != before[object] {
-						t.Errorf("kubectl apply %s changed %s", by.name, object)
+						t.Errorf("kubectl apply changed %s", object)
 					}
 				}
 			}
 		})
 	}
+}
+
+// distinct divides files into groups of which none has an object twice, so that one kubectl applies a group: each reads the
+// whole schema first.
+func distinct(t *testing.T, files []string) (groups [][]string) {
+	t.Helper()
+	var taken []map[string]bool
+next:
+	for _, name := range files {
+		var objects []string
+		for _, object := range sampleObjects(t, name) {
+			objects = append(objects, object.GetKind()+" "+object.GetName())
+		}
+		for i, group := range taken {
+			if !slices.ContainsFunc(objects, func(o string) bool { return group[o] }) {
+				groups[i] = append(groups[i], name)
+				for _, o := range objects {
+					group[o] = true
+				}
+				continue next
+			}
+		}
+		group := map[string]bool{}
+		for _, o := range objects {
+			group[o] = true
+		}
+		groups, taken = append(groups, []string{name}), append(taken, group)
+	}
+	return groups
 }
 
 // observe writes the status of the runs and Benchmarks in a namespace, as the operator does as
@@ -73,17 +103,19 @@ func observe(t *testing.T, namespace string) {
 	}
 }
 
-// versions returns the resource versions of a sample's objects by kind and name.
-func versions(t *testing.T, sample, namespace string) map[string]string {
+// versions returns the resource versions of the objects of samples by kind and name.
+func versions(t *testing.T, samples []string, namespace string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, object := range sampleObjects(t, sample) {
-		stored := &unstructured.Unstructured{}
-		stored.SetGroupVersionKind(object.GroupVersionKind())
-		if err := apiClient.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: object.GetName()}, stored); err != nil {
-			t.Fatal(err)
+	for _, sample := range samples {
+		for _, object := range sampleObjects(t, sample) {
+			stored := &unstructured.Unstructured{}
+			stored.SetGroupVersionKind(object.GroupVersionKind())
+			if err := apiClient.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: object.GetName()}, stored); err != nil {
+				t.Fatal(err)
+			}
+			all[object.GetKind()+" "+object.GetName()] = stored.GetResourceVersion()
 		}
-		all[object.GetKind()+" "+object.GetName()] = stored.GetResourceVersion()
 	}
 	return all
 }

@@ -244,7 +244,7 @@ func TestInvalidOrders(t *testing.T) {
 	o := b.await("run", "refused", func(o session.Observation) bool {
 		return o.Clients[0].Failure != "" && o.Agent != nil && o.Agent.Failure != ""
 	})
-	if !strings.Contains(o.Clients[0].Failure, "0 connections") || !strings.Contains(o.Agent.Failure, `path ""`) {
+	if !strings.Contains(o.Clients[0].Failure, "0 connections") || !strings.Contains(o.Agent.Failure, "0 probes") {
 		t.Errorf("%q and %q", o.Clients[0].Failure, o.Agent.Failure)
 	}
 }
