@@ -335,11 +335,11 @@ test-unit: ## Run the tests that need no API server and no cluster
 .PHONY: test-api
 test-api: ## Run the tests of the API's rules and of the reconcilers on an API server without nodes
 	@hack/tools/build.sh kubernetes etcd helm
-	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test ./test/api/... ./test/install/... ./controllers/...
+	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test -timeout 20m ./test/api/... ./test/install/... ./controllers/...
 
 .PHONY: test-e2e
 test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster; ARGS="-run NAME" selects some
-	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 25m -skip '^TestNodes$(if $(ARGS),,|$(LONG_SCENARIOS))' ./test/e2e/... $(ARGS)
+	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 35m -skip '^TestNodes$(if $(ARGS),,|$(LONG_SCENARIOS))' ./test/e2e/... $(ARGS)
 
 # Those that take a minute or more each, and that nothing else of make test needs.
 LONG_SCENARIOS := ^(TestSampleR1|TestFullResultsInABucket)
