@@ -26,8 +26,9 @@ import (
 const (
 	// NamespaceLease is the name of the Lease in each namespace that is served.
 	NamespaceLease = "assay-namespace"
-	// AllLease and AllNamespace are the name and the namespace of the Lease for all namespaces. Every cluster has that namespace.
-	AllLease     = "assay-all-namespaces"
+	// AllLease is the name of the Lease for all namespaces.
+	AllLease = "assay-all-namespaces"
+	// AllNamespace is the namespace of that Lease. Every cluster has it.
 	AllNamespace = metav1.NamespaceDefault
 
 	// Interval is the interval at which Leases are renewed, and at which those of others are looked at.

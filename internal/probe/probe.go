@@ -235,20 +235,20 @@ func (q *attempt) refused(r *request.Request, status int, software string) error
 }
 
 // request returns the request as the load would make it, and its header fields for HTTP/2.
-func (q *Request) request() (*request.Request, *http2.Table, error) {
-	planned := q.Probe.Request
+func (r *Request) request() (*request.Request, *http2.Table, error) {
+	planned := r.Probe.Request
 	planned.Weight = max(1, planned.Weight)
 	if !slices.ContainsFunc(planned.Headers, func(h session.Header) bool { return strings.EqualFold(h.Name, "User-Agent") }) {
-		planned.Headers = append(slices.Clone(planned.Headers), session.Header{Name: "User-Agent", Value: q.UserAgent})
+		planned.Headers = append(slices.Clone(planned.Headers), session.Header{Name: "User-Agent", Value: r.UserAgent})
 	}
 	table, index := (*http2.Table)(nil), (func(*request.Request, bool))(nil)
-	if q.Streams > 0 {
-		table = http2.NewTable(map[bool]string{false: "http", true: "https"}[q.TLS != nil])
+	if r.Streams > 0 {
+		table = http2.NewTable(map[bool]string{false: "http", true: "https"}[r.TLS != nil])
 		index = table.Add
 	}
 	set, err := request.NewSet(&session.Plan{
-		Requests: []session.PlannedRequest{planned}, Host: session.HostHeader(q.Host, q.Address, q.TLS != nil), Authentication: q.Probe.Authentication,
-	}, q.Address, q.Credentials, index)
+		Requests: []session.PlannedRequest{planned}, Host: session.HostHeader(r.Host, r.Address, r.TLS != nil), Authentication: r.Probe.Authentication,
+	}, r.Address, r.Credentials, index)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the request: %w", err)
 	}

@@ -157,4 +157,4 @@ func metricsOf(b block) Metrics {
 }
 
 // valid reports whether there is a result and no finding invalidates it.
-func (r *Row) valid() bool { return r.Merged != nil && validity.Valid(r.Findings) }
+func (row *Row) valid() bool { return row.Merged != nil && validity.Valid(row.Findings) }

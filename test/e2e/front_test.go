@@ -172,7 +172,7 @@ http {
 			if own := stored.Environment.Configuration; own == nil || own.Replaced != (s.own.Extent == v1alpha1.ConfigurationReplaced) || !slices.Equal(own.Files, s.own.Files) {
 				t.Errorf("the result has the configuration %+v", own)
 			}
-			if got := stored.Merged.Counts.Connections; s.connections != 0 && got != s.connections {
+			if got := stored.Merged.Connections; s.connections != 0 && got != s.connections {
 				t.Errorf("%d connections, want %d", got, s.connections)
 			}
 		})

@@ -69,7 +69,7 @@ func testContentEncodings(t *testing.T) {
 					server := testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{authority.ECDSA(t).Certificate}}, encodedAnswer)
 					got = driveTLS(t, p, server.Address(), files)
 				case p.Streams > 0:
-					got = drive(t, p, serveHTTP2(t, "", func(w http.ResponseWriter, r *http.Request) {
+					got = drive(t, p, serveHTTP2(t, "", func(w http.ResponseWriter, _ *http.Request) {
 						if test.value != "" {
 							w.Header().Set("Content-Encoding", test.value)
 						}

@@ -52,8 +52,8 @@ func (o *options) check() ([]source, error) {
 		return nil, exit.Errorf(exit.Unknown, "%w", err)
 	}
 	for _, m := range o.metrics {
-		if !slices.Contains(metricNames(), m) {
-			return nil, exit.Errorf(exit.Unknown, "unknown metric %q: use one of %s", m, strings.Join(metricNames(), ", "))
+		if name, _ := benchmark.SplitMetric(v1alpha1.BenchmarkMetric(m)); !slices.Contains(metricNames(), string(name)) {
+			return nil, exit.Errorf(exit.Unknown, "unknown metric %q: use one of %s, with :NAME behind for a single request", m, strings.Join(metricNames(), ", "))
 		}
 	}
 	if o.tolerance < 0 || o.tolerance > 99 {
