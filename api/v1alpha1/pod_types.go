@@ -127,6 +127,7 @@ type DNSConfig struct {
 	// +kubebuilder:validation:MaxItems=3
 	// +kubebuilder:validation:items:MinLength=2
 	// +kubebuilder:validation:items:MaxLength=45
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[0-9a-fA-F:.]+$')",message="must be an IP address"
 	// +optional
 	Nameservers []string `json:"nameservers,omitempty"`
 
@@ -158,6 +159,7 @@ type DNSOption struct {
 	// value is its value, for an option that has one.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9.:-]+$')",message="value must have letters, digits and .:- only"
 	// +optional
 	Value string `json:"value,omitempty"`
 }

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -39,10 +41,18 @@ func TestSamplesOfServers(t *testing.T) {
 			first, second, found := strings.Cut(string(text), "\n---\n")
 			var configuration corev1.ConfigMap
 			var run v1alpha1.BenchmarkRun
-			if err := yaml.UnmarshalStrict([]byte(first), &configuration); err != nil || !found {
+			if err := yaml.UnmarshalStrict([]byte(first+"\n"), &configuration); err != nil || !found {
 				t.Fatal(found, err)
 			}
 			if err := yaml.UnmarshalStrict([]byte(second), &run); err != nil {
+				t.Fatal(err)
+			}
+			namespace := &corev1.Namespace{}
+			if err := c.Get(t.Context(), client.ObjectKey{Name: ns}, namespace); err != nil {
+				t.Fatal(err)
+			}
+			namespace.Labels["pod-security.kubernetes.io/enforce"] = strings.ToLower(string(cmp.Or(run.Spec.Target.PodSecurity, v1alpha1.PodSecurityRestricted)))
+			if err := c.Update(t.Context(), namespace); err != nil {
 				t.Fatal(err)
 			}
 			c.configMap(t, ns, configuration.Name, configuration.Data)
