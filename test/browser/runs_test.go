@@ -92,7 +92,7 @@ func invalid() *result.Result {
 // openLoad returns a result of an open load, whose requests started late by 150 µs each, and of which some were dropped.
 func openLoad(clients, seconds int) *result.Result {
 	r := measured(clients, seconds)
-	r.Run.Load, r.Run.TargetRatePerSecond = result.LoadOpen, int64(25*clients)
+	r.Run.Load, r.Run.TargetRatePerSecond = result.LoadOpen, float64(25*clients)
 	for i := range r.Clients {
 		c := &r.Clients[i]
 		c.Dropped = 7
