@@ -120,13 +120,13 @@ func TestInputsThatNeverComeEndTheRun(t *testing.T) {
 }
 
 func TestInputsAreCopiedByteByByte(t *testing.T) {
-	bytes := []byte{0xff, 0, 'a', 0xfe}
+	bytes, comment := []byte{0xff, 0, 'a', 0xfe}, []byte("# \xff\xfe\n")
 	b := newBench(t, fromConfigMap("/a.bin", "bin"), fromConfigMap("/b.jsp", "jsp"), fromConfigMap("/empty.html", "empty"), ownNginx)
 	b.users("files", map[string]string{"jsp": "<%= 1 %>", "empty": ""}, map[string][]byte{"bin": bytes})
-	b.users("own", map[string]string{"a.conf": "# a"}, map[string][]byte{"b.conf": bytes})
+	b.users("own", map[string]string{"a.conf": "# a"}, map[string][]byte{"b.conf": comment})
 	b.reconcile()
 	config := b.config()
-	want := map[string][]byte{"content-0": bytes, "content-1": []byte("<%= 1 %>"), "content-2": {}, "server_conf_b.conf": bytes}
+	want := map[string][]byte{"content-0": bytes, "content-1": []byte("<%= 1 %>"), "content-2": {}, "server_conf_b.conf": comment}
 	got := maps.Clone(config.BinaryData)
 	if got["content-2"] == nil { // the API server may leave it out
 		got["content-2"] = []byte{}

@@ -288,7 +288,7 @@ func TestTLSSaysWhyASecretIsRefused(t *testing.T) {
 		}
 	}
 	b.reconcile()
-	b.wants(v1alpha1.ReasonQuotaExceeded, "Secret run-", "exceeded quota: few", "quota of namespace "+b.run.Namespace)
+	b.wants(v1alpha1.ReasonQuotaExceeded, "Secret run-", "exceeded quota: few", "ResourceQuota few of namespace "+b.run.Namespace)
 	b.reconcile()
 	for _, name := range b.secrets() {
 		if !strings.HasPrefix(name, "probe-") {
