@@ -160,7 +160,7 @@ func TestDoctorFindings(t *testing.T) {
 		"of this place":      {deploymentsPath, deployment(2, "--watch-namespaces=shop,default"), nil, "ok      operator: ", 0},
 		"no lease":           {leasePath, nil, nil, "fail    leader: No manager has been elected.", exit.Failed},
 		"no leader":          {leasePath, &coordinationv1.Lease{}, nil, "fail    leader: No manager leads.", exit.Failed},
-		"dead leader":        {leasePath, lease(2 * time.Hour), nil, "fail    leader: a-1 led, but didn't renew its Lease of 1h0m0s for 2h0m", exit.Failed},
+		"dead leader":        {leasePath, lease(2 * time.Hour), nil, "fail    leader: a-1 led, but didn't renew its Lease of 1h0m0s for 2h", exit.Failed},
 		"lease not readable": {leasePath, forbidden(), nil, "unknown leader: ", 0},
 		"no endpoints":       {slicesPath, slice(), nil, "fail    session service: ", exit.Failed},
 		"no cert-manager":    {"/apis/cert-manager.io", nil, nil, "ok      cert-manager: It isn't installed. ", 0},
