@@ -58,7 +58,6 @@ func TestDoctorOfANamespace(t *testing.T) {
 		{"limit range", []client.Object{bounds}, []string{"fail    limit range: ", "the container agent of the target: cpu is 50m, must be at least 200m", "fail    admission of a target: ", "minimum cpu usage per Container is 200m"}},
 		{"quota", []client.Object{quota}, []string{"fail    quota: ", "requests.cpu: 2 of 2 is free, a run needs 2050m", "ok      admission of a target: "}},
 		{"pull secret", []client.Object{account}, []string{"fail    pull secrets: Secret ", "/regcred doesn't exist"}},
-		{"pod security", []client.Object{}, []string{"ok      admission of a target: "}},
 		{"required label", []client.Object{
 			&admissionv1.ValidatingAdmissionPolicy{Spec: admissionv1.ValidatingAdmissionPolicySpec{
 				MatchConstraints: &admissionv1.MatchResources{ResourceRules: rules},
