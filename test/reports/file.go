@@ -24,6 +24,8 @@ type file struct {
 	commands []command
 	// runs and benchmarks are the names of the resources.
 	runs, benchmarks []string
+	// claims are the names of the Benchmarks' claims.
+	claims []string
 }
 
 // command is a command of kubectl assay.
@@ -83,6 +85,7 @@ func read(path string) (*file, error) {
 		var object struct {
 			Kind     string
 			Metadata struct{ Name string }
+			Spec     struct{ Claims []struct{ Name string } }
 		}
 		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 			return nil, err
@@ -92,6 +95,9 @@ func read(path string) (*file, error) {
 			f.runs = append(f.runs, object.Metadata.Name)
 		case "Benchmark":
 			f.benchmarks = append(f.benchmarks, object.Metadata.Name)
+			for _, claim := range object.Spec.Claims {
+				f.claims = append(f.claims, claim.Name)
+			}
 		}
 	}
 	if len(f.runs)+len(f.benchmarks) == 0 {

@@ -66,7 +66,7 @@ func TestChoose(t *testing.T) {
 	for i := range chosen {
 		names = append(names, chosen[i].name())
 	}
-	if diff := cmp.Diff([]string{"r1/r1-small", "r3/r3-lengths-small", "r3/r3-small"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"r1/r1-small", "r3/r3-lengths-small", "r3/r3-servers-small", "r3/r3-small"}, names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if _, err := choose("../../config/reports", "r9"); err == nil {

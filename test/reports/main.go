@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -20,7 +21,9 @@ const help = `Usage: reports [flags]
 Applies the resources of config/reports/REPORT/small one file after the other, waits until their
 runs have ended, and prints what they are doing. What the commands in the comment of a file print is
 written to OUTPUT/REPORT/FILE.md with the machine and the date, and next to it a page (HTML) and the
-text report of each run, or the page of each round. A result that isn't valid is written as well.
+text report of each run and round. A result that isn't valid is written as well. The tables of
+claims in OUTPUT/README.md, and at the head of the pages of files with claims, are written from all
+rounds with claims, of which OUTPUT has the JSON.
 
 Examples:
   make reports                                       all of them
@@ -57,7 +60,7 @@ func run(ctx context.Context, only, output string, list bool) error {
 	if err != nil {
 		return err
 	}
-	return repeatAll(ctx, c, chosen, output)
+	return errors.Join(repeatAll(ctx, c, chosen, output), writeClaims(resourceDirectory, output))
 }
 
 // repeatAll repeats the files one after the other, each in a namespace of its own.

@@ -77,7 +77,7 @@ func (f *file) page(ctx context.Context, namespace, directory string, began time
 		f.base()+".yaml", filepath.ToSlash(f.path), f.name(), time.Since(began).Round(time.Second))
 	fmt.Fprintf(&b, "%s\n\n", f.about)
 	for _, name := range f.watched() {
-		links, err := writePages(ctx, namespace, directory, name)
+		links, err := f.writePages(ctx, namespace, directory, name)
 		if err != nil {
 			return nil, err
 		}
@@ -124,23 +124,34 @@ func (c command) print(ctx context.Context, namespace string) ([]byte, error) {
 	return printed(ctx, args...)
 }
 
-// writePages writes the page of a run or a round, and the text report of a run, and returns links to them.
-func writePages(ctx context.Context, namespace, directory, name string) (string, error) {
-	formats := []struct{ format, extension string }{{"html", ".html"}, {"text", ".txt"}}
+// writePages writes the page and the text report of a run or a round, and the JSON and the picture of the claims of a round that has
+// some, and returns links to them.
+func (f *file) writePages(ctx context.Context, namespace, directory, name string) (string, error) {
+	type format struct{ format, extension string }
+	formats := []format{{"html", ".html"}, {"text", ".txt"}}
 	_, base, is := strings.Cut(name, "/")
 	if !is {
 		base = name
+	} else if len(f.claims) > 0 {
+		formats = append(formats, format{"json", ".json"}, format{"svg=claims", ".svg"})
 	}
 	links := "`" + name + "`:"
 	for _, f := range formats {
 		out, err := printed(ctx, "report", name, "--namespace", namespace, "-o", f.format)
+		if err != nil && f.extension == ".svg" {
+			continue // no claim has a figure
+		}
 		if err != nil {
 			return "", fmt.Errorf("report of %s as %s: %w", name, f.format, err)
 		}
 		if err := os.WriteFile(filepath.Join(directory, base+f.extension), out, 0o644); err != nil {
 			return "", err
 		}
-		links += fmt.Sprintf(" [%s](%s)", f.format, base+f.extension)
+		link := fmt.Sprintf(" [%s](%s)", f.format, base+f.extension)
+		if f.extension == ".svg" {
+			link = fmt.Sprintf("\n\n  ![claims of %s](%s)", base, base+f.extension)
+		}
+		links += link
 	}
 	return links, nil
 }
