@@ -26,9 +26,9 @@ COPY config config
 COPY controllers controllers
 ARG TARGETOS TARGETARCH VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/agent && \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -ldflags "-s -w -X main.version=$VERSION" -o /out/ ./cmd/manager ./cmd/agent ./cmd/pin && \
     go -C hack/bom run . --image assay --version "$VERSION" --output /sbom --module-cache "$(go env GOMODCACHE)" \
-      --source github.com/assay-dev/assay=/src /out/manager /out/agent
+      --source github.com/assay-dev/assay=/src /out/manager /out/agent /out/pin
 
 FROM build AS build-assay-load
 COPY cmd cmd
@@ -90,6 +90,7 @@ LABEL org.opencontainers.image.vendor="Assay" \
 COPY --from=build-assay /out/manager /manager
 # Not readable, so that its process can't be looked into from the start: see internal/agent/protect.go.
 COPY --from=build-assay --chmod=0111 /out/agent /agent
+COPY --from=build-assay /out/pin /pin
 COPY --from=build-assay /sbom /usr/share/assay
 USER 65532:65532
 ENTRYPOINT ["/manager"]

@@ -84,7 +84,7 @@ BOM_TOOL = assay-bom
 # the clients have the program $(1) of the directory $(2).
 # The agent's program isn't readable, so that its process can't be looked into from the start:
 # see internal/agent/protect.go.
-ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/agent=/agent:0111 --layer $(2)=/usr/share/assay --entrypoint /manager
+ASSAY_CONTENT = --user 65532:65532 --layer $(1)/manager=/manager,$(1)/agent=/agent:0111,$(1)/pin=/pin --layer $(2)=/usr/share/assay --entrypoint /manager
 LOAD_CONTENT = --user 65532:65532 --layer $(2)/$(1)=/$(1) --layer $(3)=/usr/share/assay --entrypoint /$(1)
 BOM = $(BOM_TOOL) --version $(VERSION) --module-cache "$$(go env GOMODCACHE)" \
   --source github.com/assay-dev/assay=. --source github.com/assay-dev/assay/k6=k6 \
@@ -177,7 +177,7 @@ load-images: images ## Build all images and load them into the cluster
 	@$(CLUSTER) load $(BIN)/images/assay.tar $(BIN)/images/assay-load.tar $(BIN)/images/assay-k6.tar $(IMAGES)/tomcat-9.0.tar
 
 .PHONY: assay-image
-assay-image: image-tool assay-sbom # Build the image of the manager and the agent
+assay-image: image-tool assay-sbom # Build the image of the manager, the agent and pin
 	@assay-image --tag $(IMAGE) --output $(BIN)/images/assay.tar $(ASSAY_LABELS) $(call ASSAY_CONTENT,$(BIN)/image,$(BIN)/sbom/assay)
 
 .PHONY: assay-load-image
@@ -193,8 +193,8 @@ sbom: assay-sbom assay-load-sbom assay-k6-sbom ## Write the bill of materials an
 
 .PHONY: assay-sbom
 assay-sbom: bom-tool
-	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent
-	@$(BOM) --image assay --output $(BIN)/sbom/assay $(BIN)/image/manager $(BIN)/image/agent
+	@$(GO_BUILD) -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/image/ ./cmd/manager ./cmd/agent ./cmd/pin
+	@$(BOM) --image assay --output $(BIN)/sbom/assay $(BIN)/image/manager $(BIN)/image/agent $(BIN)/image/pin
 
 .PHONY: assay-load-sbom
 assay-load-sbom: bom-tool
@@ -278,7 +278,7 @@ fmt: ## Format the Go code of all modules
 .PHONY: generate
 generate: ## Generate CRDs, roles, deep copies, the protocol, the chart, the API reference and dist/install.yaml
 	@hack/tools/build.sh controller-gen kustomize buf protoc-gen-go protoc-gen-go-grpc
-	@controller-gen object crd:maxDescLen=310 paths=./api/... output:crd:artifacts:config=config/crd/bases
+	@controller-gen object crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	@go run ./hack/docs/apiref docs/api.md config/crd/bases/assay.dev_benchmarkruns.yaml config/crd/bases/assay.dev_benchmarks.yaml
 	@go run ./hack/crd config/crd/bases/assay.dev_benchmarks.yaml config/crd/bases/assay.dev_benchmarkruns.yaml internal/load/planfile/schema.json
 	@controller-gen rbac:roleName=manager-role paths="{./controllers/...,./cmd/manager/...}" output:rbac:artifacts:config=config/rbac
@@ -329,7 +329,7 @@ verify: ## Fail unless all is generated, formatted, tidy, free of lint and withi
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server and no cluster
 	@hack/install-deps.sh units
-	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/doors/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./test/release/... ./hack/budget/... ./hack/docs/...
+	@go test ./api/... ./cmd/... ./internal/... ./test/chaos/... ./test/docs/... ./test/doors/... ./test/hostile/... ./test/wrapper/... ./test/benchmark/... ./test/server/... ./test/benchload/... ./test/findings/... ./test/reports/... ./test/release/... ./hack/budget/... ./hack/crd/... ./hack/docs/...
 	@cd k6 && go test ./...
 
 .PHONY: test-api
@@ -337,15 +337,20 @@ test-api: ## Run the tests of the API's rules and of the reconcilers on an API s
 	@hack/tools/build.sh kubernetes etcd helm
 	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test -timeout 20m ./test/api/... ./test/install/... ./controllers/...
 
+.PHONY: test-two-managers
+test-two-managers: ## Run three managers beside each other for ten minutes, of which one may serve
+	@hack/tools/build.sh kubernetes etcd helm
+	@KUBEBUILDER_ASSETS=$(ASSAY_CACHE)/bin go test -count=1 -timeout 20m ./test/install -run '^TestTwoManagers$$' -hold 10m
+
 .PHONY: test-e2e
 test-e2e: cluster-up load-images load-test-images install install-cert-manager plugin ## Run the scenarios on the local cluster; ARGS="-run NAME" selects some
 	@KUBECONFIG=$(KUBECONFIG_FILE) go test -count=1 -tags e2e -parallel 4 -timeout 35m -skip '^TestNodes$(if $(ARGS),,|$(LONG_SCENARIOS))' ./test/e2e/... $(ARGS)
 
 # Those that take a minute or more each, and that nothing else of make test needs.
-LONG_SCENARIOS := ^(TestSampleR1|TestFullResultsInABucket)
+LONG_SCENARIOS := ^(TestSampleR1|TestSamples|TestFullResultsInABucket)\b
 
 .PHONY: test-long
-test-long: ## Run the scenarios that make test leaves out: R1's seven tests, full results on an S3 server
+test-long: ## Run the scenarios that make test leaves out: the samples of the reports, full results on an S3 server
 	@$(MAKE) test-e2e ARGS="-run '$(LONG_SCENARIOS)'"
 
 # The manager stays on the node that isn't lost.
@@ -465,6 +470,17 @@ bench-deps: ## Install the Debian packages that bench-load compares, and build s
 bench-load: bench-deps assay-load ## Measure the CPU time per request of assay-load and other load tools; ARGS=-help lists flags
 	@$(GO_BUILD) -o $(BIN)/benchload ./test/benchload
 	@$(BIN)/benchload $(ARGS)
+
+.PHONY: bench-noise
+bench-noise: ## Measure where the noise of a benchmark is, in 15 minutes; KEEP=1 adds the result to docs/statistics.md, ARGS=-help lists flags
+	@hack/install-deps.sh noise
+	@$(GO_BUILD) -o $(BIN)/ ./test/noise ./test/server
+	@$(BIN)/noise -out $(BIN)/noise.json $(ARGS)
+ifdef KEEP
+	@mkdir -p docs/design/data
+	@mv $(BIN)/noise.json docs/design/data/noise-$$(date -u +%Y-%m-%d-%H%M).json
+	@go test -count=1 ./test/noise -run TestPage -update
+endif
 
 .PHONY: bench-overhead
 bench-overhead: cluster-up load-images load-test-images install ## Measure the time that Assay adds to a run, as medians of 10 runs

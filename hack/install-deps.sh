@@ -5,6 +5,7 @@
 #   hack/install-deps.sh kind       for kind without a Docker engine
 #   hack/install-deps.sh units      for the unit tests
 #   hack/install-deps.sh bench      for `make bench-load`
+#   hack/install-deps.sh noise      for `make bench-noise`
 #   hack/install-deps.sh browser    for the tests of pages in a browser
 #   hack/install-deps.sh docs       for `make docs`
 #
@@ -69,6 +70,15 @@ bench=(
   # To pin them to CPUs.
   "util-linux taskset"
 )
+noise=(
+  # The servers.
+  "nginx-light nginx"
+  "apache2-bin apache2"
+  "tomcat10-common /usr/share/tomcat10/bin/bootstrap.jar"
+  "default-jre-headless java"
+  # To pin them to a CPU.
+  "util-linux taskset"
+)
 units=(
   # Compared with assay-load ab, and run by clients.
   "apache2-utils ab"
@@ -89,12 +99,13 @@ docs=(
 case ${1:-cluster} in
 cluster) wanted=("${cluster[@]}") ;;
 kind) wanted=("${kind[@]}") ;;
+noise) wanted=("${noise[@]}") ;;
 units) wanted=("${units[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 docs) wanted=("${docs[@]}") ;;
 *)
-  echo "install-deps: unknown set $1: must be cluster, kind, units, bench, browser or docs" >&2
+  echo "install-deps: unknown set $1: must be cluster, kind, units, bench, noise, browser or docs" >&2
   exit 2
   ;;
 esac

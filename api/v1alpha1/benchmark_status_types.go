@@ -23,7 +23,8 @@ type BenchmarkStatus struct {
 	// +optional
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// verdict is the verdict of the last completed round: Passed, Failed, Inconclusive or Error.
+	// verdict is the verdict of the last completed round: Passed (all claims are confirmed), Failed (one is
+	// contradicted), Inconclusive, Measured (there are no claims) or Error.
 	// +optional
 	Verdict BenchmarkVerdict `json:"verdict,omitempty"`
 
@@ -31,7 +32,8 @@ type BenchmarkStatus struct {
 	// +optional
 	Round *RoundStatus `json:"round,omitempty"`
 
-	// lastPassed is the last round that passed, or that was accepted as the baseline since.
+	// lastPassed is the last round that passed, or without claims was measured, or that was accepted as the baseline
+	// since.
 	// +optional
 	LastPassed *RoundReference `json:"lastPassed,omitempty"`
 
@@ -67,7 +69,8 @@ type BenchmarkStatus struct {
 	// +optional
 	LastRequest *string `json:"lastRequest,omitempty"`
 
-	// hash identifies what rounds measure: the spec without suspend, rerun, schedule and history.
+	// hash identifies what rounds measure: the spec without suspend, rerun, schedule, history and
+	// onInconclusive.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
@@ -76,7 +79,7 @@ type BenchmarkStatus struct {
 
 // BenchmarkVerdict is the outcome of a round.
 //
-// +kubebuilder:validation:Enum=Passed;Failed;Inconclusive;Error
+// +kubebuilder:validation:Enum=Passed;Failed;Inconclusive;Measured;Error
 type BenchmarkVerdict string
 
 // The values of BenchmarkVerdict.
@@ -84,6 +87,7 @@ const (
 	BenchmarkPassed       BenchmarkVerdict = "Passed"
 	BenchmarkFailed       BenchmarkVerdict = "Failed"
 	BenchmarkInconclusive BenchmarkVerdict = "Inconclusive"
+	BenchmarkMeasured     BenchmarkVerdict = "Measured"
 	BenchmarkError        BenchmarkVerdict = "Error"
 )
 
@@ -168,7 +172,14 @@ type RoundStatus struct {
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// effects are the differences from the baseline, those of the gate first. The artifact has all.
+	// claims are the answers to the claims and gate metrics, those that are contradicted first, then those that are
+	// undecided. The artifact has all.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Claims []ClaimStatus `json:"claims,omitempty"`
+
+	// effects are the differences from the baseline of metrics that are reported only. The artifact has all.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
@@ -206,21 +217,7 @@ type CurrentRun struct {
 	Trial *int64 `json:"trial,omitempty"`
 }
 
-// EffectWord is the conclusion from an effect in one word.
-//
-// +kubebuilder:validation:Enum=Better;Worse;NoDifference;CannotTell;Incomparable
-type EffectWord string
-
-// The values of EffectWord.
-const (
-	EffectBetter       EffectWord = "Better"
-	EffectWorse        EffectWord = "Worse"
-	EffectNoDifference EffectWord = "NoDifference"
-	EffectCannotTell   EffectWord = "CannotTell"
-	EffectIncomparable EffectWord = "Incomparable"
-)
-
-// EffectStatus is the difference of a cell from the baseline.
+// EffectStatus is the difference of a cell from the baseline in a metric that is reported only.
 type EffectStatus struct {
 	// cell is the name of the cell.
 	// +kubebuilder:validation:MinLength=1
@@ -237,10 +234,6 @@ type EffectStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Request string `json:"request,omitempty"`
-
-	// role says whether the metric decides.
-	// +required
-	Role MetricRole `json:"role,omitempty"`
 
 	// percent is the estimated difference from the baseline in percent, such as "-3.2".
 	// +kubebuilder:validation:MinLength=1
@@ -266,18 +259,11 @@ type EffectStatus struct {
 	// +optional
 	DetectablePercent string `json:"detectablePercent,omitempty"`
 
-	// word is the conclusion in one word: Better or Worse (the whole interval is beyond the tolerance),
-	// NoDifference (it is within it), CannotTell, or Incomparable (runs under different conditions).
-	// +required
-	Word EffectWord `json:"word,omitempty"`
-
-	// verdict is the conclusion of a gate metric.
+	// message says why the runs could not be compared.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
 	// +optional
-	Verdict BenchmarkVerdict `json:"verdict,omitempty"`
-
-	// blocksToDecide is the number of blocks that would probably decide, from the spread seen.
-	// +optional
-	BlocksToDecide *int32 `json:"blocksToDecide,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // CapacityStatus is the largest load that a cell sustains.

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Benchmark makes BenchmarkRuns and draws the conclusion: which variant is better, whether something got
+// Benchmark makes BenchmarkRuns and answers questions with them: which variant is faster, whether something got
 // worse, where a server breaks.
 //
 // +kubebuilder:object:root=true
@@ -58,22 +58,30 @@ const AnnotationCancelRound = "assay.dev/cancel-round"
 // status.acceptance. A space and any text may follow the number, such as the time: another text is another request.
 const AnnotationAcceptRound = "assay.dev/accept-round"
 
+// AnnotationNote is the annotation of a BenchmarkRun or Benchmark whose value stands as a note in its reports.
+const AnnotationNote = "assay.dev/note"
+
 // BenchmarkSpec says what to run, what to compare and when. A change of anything but suspend, schedule,
-// rerun and history cancels the round under way.
+// rerun, history and onInconclusive cancels the round under way.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.comparison.baseline.cell) || has(self.axes)",fieldPath=".comparison.baseline.cell",message="comparison.baseline.cell needs axes: a single cell can only be compared with other rounds or runs"
 // +kubebuilder:validation:XValidation:rule="!has(self.comparison) || !has(self.capacity) || has(self.repetitions)",fieldPath=".repetitions",message="repetitions must be set when comparison is set beside capacity: a search repeats nothing to compare"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 2 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 1",message="repetitions.min must be at least 2"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 3 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 2",message="repetitions.min must be at least 3"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 4 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 4",message="repetitions.min must be at least 4"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 5 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 8",message="repetitions.min must be at least 5"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 6 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 16",message="repetitions.min must be at least 6"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 7 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 32",message="repetitions.min must be at least 7"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 8 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 64",message="repetitions.min must be at least 8"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 9 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 128",message="repetitions.min must be at least 9"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 10 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 256",message="repetitions.min must be at least 10"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 11 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 512",message="repetitions.min must be at least 11"
-// +kubebuilder:validation:XValidation:rule="self.?repetitions.min.orValue(10) >= 12 || !has(self.comparison) || self.comparison.metrics.filter(m, m.?role.orValue('Gate') != 'Report').size() * 100 <= (100 - self.comparison.confidencePercent) * 1024",message="repetitions.min must be at least 12"
+// +kubebuilder:validation:XValidation:rule="!has(self.template.spec.alternation)",fieldPath=".template.spec.alternation",message="template.spec.alternation must not be set: use repetitions.order Alternating"
+// +kubebuilder:validation:XValidation:rule="!has(self.claims) || has(self.axes)",fieldPath=".claims",message="claims need axes: a claim compares two cells"
+// +kubebuilder:validation:XValidation:rule="!has(self.repetitions)||!has(self.repetitions.max)||has(self.claims)||has(self.comparison)&&self.comparison.metrics.exists(m,!has(m.role)||m.role=='Gate')",fieldPath=".repetitions.max",message="max needs claims or gate metrics, which it waits for"
+// +kubebuilder:validation:XValidation:rule="!has(self.claims) || !has(self.capacity) || has(self.repetitions)",fieldPath=".repetitions",message="repetitions must be set when claims are set beside capacity: a search repeats nothing to compare"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>1||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*100<=(100-self.confidencePercent)",message="need 2 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>2||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*100<=(100-self.confidencePercent)*2",message="need 3 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>3||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)",message="need 4 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>4||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*2",message="need 5 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>5||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*4",message="need 6 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>6||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*8",message="need 7 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>7||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*16",message="need 8 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>8||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*32",message="need 9 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>9||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*64",message="need 10 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>10||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*128",message="need 11 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>11||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*256",message="need 12 blocks"
+// +kubebuilder:validation:XValidation:rule="self.?repetitions.max.or(self.?repetitions.min).orValue(10)>12||(self.?claims.orValue([]).size()+(has(self.comparison)?self.comparison.metrics.filter(m,!has(m.role)||m.role=='Gate').size():0))*25<=(100-self.confidencePercent)*512",message="need 13 blocks"
 type BenchmarkSpec struct {
 	// template is the BenchmarkRun that the axes vary.
 	// +required
@@ -100,10 +108,33 @@ type BenchmarkSpec struct {
 	// +optional
 	Repetitions *Repetitions `json:"repetitions,omitempty"`
 
-	// comparison compares the cells with a baseline and decides. Without it the round reports
-	// estimates of each cell, and passes if every cell could be measured.
+	// claims are the questions of the Benchmark. Each ends Confirmed, Contradicted or Undecided. A round without
+	// claims and without gate metrics ends as Measured.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Claims []Claim `json:"claims,omitempty"`
+
+	// comparison compares the cells with a baseline. Its gate metrics are claims as well: that no compared cell is
+	// worse than its baseline by more than the tolerance.
 	// +optional
 	Comparison *Comparison `json:"comparison,omitempty"`
+
+	// confidencePercent is the probability with which all verdicts on claims and gate metrics of a round are right, in
+	// percent. Each other interval has it by itself. Defaults to 95.
+	// +default=95
+	// +kubebuilder:validation:Minimum=50
+	// +kubebuilder:validation:Maximum=99
+	// +optional
+	ConfidencePercent *int32 `json:"confidencePercent,omitempty"`
+
+	// onInconclusive is the exit code of kubectl assay for an inconclusive round: 5, which fails a
+	// pipeline (Fail), or that of one that passed, 0 (Pass). Defaults to Fail.
+	// +default="Fail"
+	// +optional
+	OnInconclusive InconclusivePolicy `json:"onInconclusive,omitempty"`
 
 	// capacity searches for the largest load that each cell sustains.
 	// +optional
@@ -161,6 +192,17 @@ type TemplateMetadata struct {
 // +kubebuilder:validation:MaxProperties=8
 type CellSelector map[string]string
 
+// InconclusivePolicy says how pipelines take an inconclusive round.
+//
+// +kubebuilder:validation:Enum=Fail;Pass
+type InconclusivePolicy string
+
+// The values of InconclusivePolicy.
+const (
+	InconclusiveFails  InconclusivePolicy = "Fail"
+	InconclusivePasses InconclusivePolicy = "Pass"
+)
+
 // Rerun says whether a change of the spec begins a round.
 //
 // +kubebuilder:validation:Enum=OnChange;Never
@@ -200,7 +242,7 @@ type Schedule struct {
 // History says how many completed rounds are kept, with their runs and artifacts. The last one that
 // passed is kept in any case.
 type History struct {
-	// passed is the number of rounds that passed. Defaults to 3.
+	// passed is the number of rounds that passed, or were measured. Defaults to 3.
 	// +default=3
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100

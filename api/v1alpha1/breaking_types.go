@@ -19,9 +19,8 @@ const (
 // BreakingPoint is a condition under which a target counts as overloaded, and the load at which it was first
 // met.
 type BreakingPoint struct {
-	// kind is CPU (of a container of the target, in percent of its limit), PodCPU (of all containers, in
-	// percent of target.sharedCPU or else of the sum of their limits), FailedRequests (since the start), ErrorRate, LatencyP99
-	// or Throughput (which no longer rises).
+	// kind is CPU (of a container, in percent of its limit), PodCPU (of all containers, in percent of target.sharedCPU or the
+	// sum of their limits), FailedRequests (since the start), ErrorRate, LatencyP99 or Throughput (which no longer rises).
 	// +required
 	Kind BreakingPointKind `json:"kind,omitempty"`
 	// container is the container of the kind CPU: server, or the name of a backend.

@@ -7,30 +7,27 @@ import (
 // Repetitions say how often each cell is run. A block has every cell once.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.max) || self.max >= self.min",fieldPath=".max",message="max must be at least min"
-// +kubebuilder:validation:XValidation:rule="has(self.max) == has(self.until)",fieldPath=".until",message="max and until belong together: until says when to stop between min and max"
 type Repetitions struct {
-	// min is the number of blocks after which the round may end. Defaults to 10.
+	// min is the number of blocks after which the round may end, the first at which it looks. Defaults to 10.
 	// +default=10
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	Min *int32 `json:"min,omitempty"`
 
-	// max is the number of blocks after which the round ends in any case. If not set, it ends after min.
+	// max is the number of blocks after which the round ends in any case. Between min and max it ends at the first whole
+	// block at which all claims and gate metrics are decided. If not set, it ends after min.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	Max *int32 `json:"max,omitempty"`
 
-	// order is the order of the runs: RandomizedBlocks runs every cell once, in random order, and then
-	// every cell again. Defaults to RandomizedBlocks.
+	// order is the order of the runs. RandomizedBlocks runs the cells of a block one after the other, in random
+	// order. Alternating runs the two to four cells of a block at the same time, and alternates the load between
+	// them each second: drift of the machine is then the same for all. Defaults to RandomizedBlocks.
 	// +default="RandomizedBlocks"
 	// +optional
 	Order RunOrder `json:"order,omitempty"`
-
-	// until ends the round after min blocks as soon as an interval is narrow enough.
-	// +optional
-	Until *Precision `json:"until,omitempty"`
 
 	// invalidRuns says what happens with runs that have no valid result.
 	// +default={"replace": 3}
@@ -48,33 +45,14 @@ type Repetitions struct {
 
 // RunOrder is the order of a round's runs.
 //
-// +kubebuilder:validation:Enum=RandomizedBlocks
+// +kubebuilder:validation:Enum=RandomizedBlocks;Alternating
 type RunOrder string
 
-// OrderRandomizedBlocks runs every cell once, in random order, and then every cell again.
-const OrderRandomizedBlocks RunOrder = "RandomizedBlocks"
-
-// Precision is the width of an interval.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.request) || self.metric.startsWith('Latency') || self.metric in ['ErrorRate', 'RequestsPerSecond', 'BytesPerSecond']",fieldPath=".request",message="a request has latencies, ErrorRate, RequestsPerSecond and BytesPerSecond only: omit request"
-type Precision struct {
-	// metric names what is estimated: the median of each cell or, for one of the comparison's
-	// metrics, its difference from the baseline.
-	// +required
-	Metric BenchmarkMetric `json:"metric,omitempty"`
-
-	// request is the name of one of load.requests, whose metric it is. If not set, the metric is of all requests.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	// +optional
-	Request string `json:"request,omitempty"`
-
-	// halfWidthPercent is half the width of the confidence interval, in percent of the estimate.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100
-	// +required
-	HalfWidthPercent int32 `json:"halfWidthPercent,omitempty"`
-}
+// The values of RunOrder.
+const (
+	OrderRandomizedBlocks RunOrder = "RandomizedBlocks"
+	OrderAlternating      RunOrder = "Alternating"
+)
 
 // InvalidRuns says what happens with runs that have no valid result.
 type InvalidRuns struct {
@@ -108,20 +86,6 @@ type Comparison struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(m, self.exists_one(o, o.name == m.name && has(o.request) == has(m.request) && (!has(o.request) || o.request == m.request)))",message="metrics must not have the same metric of the same request twice"
 	// +required
 	Metrics []ComparedMetric `json:"metrics,omitempty"`
-
-	// confidencePercent is the probability with which all intervals of the gate's metrics together hold
-	// the true differences, in percent. Defaults to 95.
-	// +default=95
-	// +kubebuilder:validation:Minimum=50
-	// +kubebuilder:validation:Maximum=99
-	// +optional
-	ConfidencePercent *int32 `json:"confidencePercent,omitempty"`
-
-	// onInconclusive is the exit code of kubectl assay for an inconclusive round: 5, which fails a
-	// pipeline (Fail), or that of one that passed, 0 (Pass). Defaults to Fail.
-	// +default="Fail"
-	// +optional
-	OnInconclusive InconclusivePolicy `json:"onInconclusive,omitempty"`
 }
 
 // Baseline selects the metrics that cells are compared with.
@@ -176,19 +140,10 @@ const (
 	MeasureStored BaselineMeasure = "Stored"
 )
 
-// InconclusivePolicy says how pipelines take an inconclusive round.
-//
-// +kubebuilder:validation:Enum=Fail;Pass
-type InconclusivePolicy string
-
-// The values of InconclusivePolicy.
-const (
-	InconclusiveFails  InconclusivePolicy = "Fail"
-	InconclusivePasses InconclusivePolicy = "Pass"
-)
-
 // ComparedMetric is a metric that is compared with the baseline's.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.better) || !has(self.role) || self.role == 'Gate'",fieldPath=".better",message="better belongs to gate metrics: omit it with role Report"
+// +kubebuilder:validation:XValidation:rule="!has(self.tolerancePercent) || !has(self.role) || self.role == 'Gate'",fieldPath=".tolerancePercent",message="tolerancePercent belongs to gate metrics: omit it with role Report"
 // +kubebuilder:validation:XValidation:rule="!has(self.request) || self.name.startsWith('Latency') || self.name in ['ErrorRate', 'RequestsPerSecond', 'BytesPerSecond']",fieldPath=".request",message="a request has latencies, ErrorRate, RequestsPerSecond and BytesPerSecond only: omit request"
 type ComparedMetric struct {
 	// name is the metric.
@@ -201,13 +156,14 @@ type ComparedMetric struct {
 	// +optional
 	Request string `json:"request,omitempty"`
 
-	// better says which direction is an improvement: Lower or Higher. Defaults to Higher for
+	// better says which direction of a gate metric is an improvement: Lower or Higher. Defaults to Higher for
 	// RequestsPerSecond, BytesPerSecond, PagesPerSecond, RoundsPer10Seconds and the breaking points, and
 	// to Lower for all others.
 	// +optional
 	Better Direction `json:"better,omitempty"`
 
-	// tolerancePercent is the difference below which it doesn't matter, in percent. Defaults to 5.
+	// tolerancePercent is the difference up to which a gate metric is not worse, in percent of the baseline.
+	// Defaults to 5.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=99
 	// +optional

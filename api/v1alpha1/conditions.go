@@ -64,6 +64,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonDeadlineExceeded: activeDeadlineSeconds passed.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonBlockIncomplete: another run of the block ended before the load began, or was never created.
+	ReasonBlockIncomplete = "BlockIncomplete"
 	// ReasonConfigurationMissing: a ConfigMap, Secret or claim that the spec names
 	// isn't there, or lacks a key.
 	ReasonConfigurationMissing = "ConfigurationMissing"

@@ -61,9 +61,9 @@ type JettyServer struct {
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
-	// gcLog says whether the Java virtual machine logs its garbage collections (-Xlog, by
-	// JDK_JAVA_OPTIONS, which replaces the image's), so that the result has their pauses and the heap's
-	// size each second. Java 8 doesn't, nor one whose jvmOptions have -Xlog or -Xloggc. Defaults to Enabled.
+	// gcLog says whether the Java virtual machine logs its garbage collections for the result (-Xlog, by
+	// JDK_JAVA_OPTIONS, which replaces the image's). Java 8 doesn't, nor one whose jvmOptions have -Xlog or -Xloggc.
+	// Defaults to Enabled.
 	// +optional
 	GCLog Switch `json:"gcLog,omitempty"`
 

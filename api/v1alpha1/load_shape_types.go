@@ -59,8 +59,8 @@ type ThinkTime struct {
 	// +required
 	MinMilliseconds int32 `json:"minMilliseconds,omitempty"`
 
-	// maxMilliseconds is the longest think time, in milliseconds: each is drawn from between the
-	// two, uniformly and from a fixed seed. Defaults to minMilliseconds: all are the same.
+	// maxMilliseconds is the longest think time, in milliseconds: each is drawn uniformly, from a fixed seed.
+	// Defaults to minMilliseconds.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600000
 	// +optional
@@ -164,7 +164,6 @@ type StagesLoad struct {
 	// +kubebuilder:validation:items:XValidation:rule="has(self.below) == (self.metric == 'ThroughputGain')",fieldPath=".below",message="stopAt must have below with ThroughputGain, and with no other"
 	// +kubebuilder:validation:items:XValidation:rule="has(self.above) == (self.metric != 'ThroughputGain')",fieldPath=".above",message="stopAt must have above, but not with ThroughputGain"
 	// +kubebuilder:validation:items:XValidation:rule="!has(self.above) || self.metric == 'FailedRequests' || self.above.matches('[1-9]')",fieldPath=".above",message="above must be greater than zero, except for FailedRequests"
-	// +kubebuilder:validation:items:XValidation:rule="!has(self.below) || self.below.matches('[1-9]')",fieldPath=".below",message="below must be greater than zero"
 	// +kubebuilder:validation:items:XValidation:rule="!has(self.below) || self.below.matches('^1?[0-9]([.][0-9]+)?%$')",fieldPath=".below",message="below must be less than 20%: a load that rises by 20% raises the throughput by no more"
 	// +optional
 	StopAt []Threshold `json:"stopAt,omitempty"`

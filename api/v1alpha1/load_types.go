@@ -6,6 +6,9 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.env) || self.env.all(e, !(e.name in ['GOMAXPROCS', 'GOMEMLIMIT', 'GOGC', 'GODEBUG']))",fieldPath=".env",message="env must not have GOMAXPROCS, GOMEMLIMIT, GOGC and GODEBUG, which follow from resources: omit them"
 // +kubebuilder:validation:XValidation:rule="self.?securityContext.runAsUser.orValue(1) != 0 && self.?securityContext.runAsNonRoot.orValue(true)",fieldPath=".securityContext",message="clients must not run as root: omit runAsUser and runAsNonRoot"
 // +kubebuilder:validation:XValidation:rule="!self.?securityContext.allowPrivilegeEscalation.orValue(false)",fieldPath=".securityContext",message="privileges of clients must not grow: omit allowPrivilegeEscalation"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?topologySpreadConstraints), dyn(self.?placement)] == [dyn(oldSelf.?topologySpreadConstraints), dyn(oldSelf.?placement)]",message="topologySpreadConstraints and placement must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?replicas), dyn(self.?image)] == [dyn(oldSelf.?replicas), dyn(oldSelf.?image)]",message="replicas and image must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[self.?tool] == [oldSelf.?tool]",message="tool must not change: create a new run"
 type Clients struct {
 	PodSettings `json:",inline"`
 
@@ -19,6 +22,9 @@ type Clients struct {
 
 	// resources are the requests and limits of each client. Defaults to
 	// one CPU and 512Mi of memory.
+	// +kubebuilder:validation:XValidation:rule="[dyn(self.?cpuPinning), dyn(has(self.cpu)), dyn(has(self.memory))] == [dyn(oldSelf.?cpuPinning), dyn(has(oldSelf.cpu)), dyn(has(oldSelf.memory))]",message="must not change: create a new run"
+	// +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity(string(oldSelf.cpu))) == 0",message="must not change: create a new run"
+	// +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity(string(oldSelf.memory))) == 0",message="must not change: create a new run"
 	// +default={}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
@@ -30,7 +36,7 @@ type Clients struct {
 	// +optional
 	Placement ClientPlacement `json:"placement,omitempty"`
 
-	// tool is another load generator that the clients run instead of Assay's own, for comparison with
+	// tool is another load generator that the clients run, for comparison with
 	// what others measured by it. K6 makes nearly every load. AB and Siege need load.closed with one GET
 	// request, without TLS, and have the metrics that they print. If not set, clients are Assay's own.
 	// +optional
@@ -59,15 +65,11 @@ type Clients struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.client.cookies == 'Enabled'",fieldPath=".client.cookies",message="client.cookies must be Enabled with the scheme Form: the server recognizes a user by a cookie"
 // +kubebuilder:validation:XValidation:rule="!has(self.authentication) || self.authentication.scheme != 'Form' || self.client.protocol != 'HTTP2'",fieldPath=".client.protocol",message="client.protocol must be HTTP1 with the scheme Form: connections log in by HTTP/1.1"
 // +kubebuilder:validation:XValidation:rule="self.client.cookies != 'Enabled' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'cookie'))",fieldPath=".requests",message="requests must not have the header Cookie where client.cookies is Enabled"
-// +kubebuilder:validation:XValidation:rule="self.client.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'proxy-connection'))",fieldPath=".requests",message="requests must not have Proxy-Connection: HTTP/2 forbids it"
-// +kubebuilder:validation:XValidation:rule="self.client.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'http2-settings'))",fieldPath=".requests",message="requests must not have HTTP2-Settings: HTTP/2 forbids it"
-// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || self.client.streams * self.?closed.connections.orValue(1) <= 20000",fieldPath=".client.streams",message="client.streams times closed.connections must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || self.client.streams * self.?open.maxConnections.orValue(1) <= 20000",fieldPath=".client.streams",message="client.streams times open.maxConnections must be at most 20000"
-// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || self.client.streams * self.?stages.maxConnections.orValue(1) <= 20000",fieldPath=".client.streams",message="client.streams times stages.maxConnections must be at most 20000"
+// +kubebuilder:validation:XValidation:rule="self.client.protocol != 'HTTP2' || !has(self.requests) || self.requests.all(r, !has(r.headers) || r.headers.all(h, !(h.name.lowerAscii() in ['proxy-connection', 'http2-settings'])))",fieldPath=".requests",message="no Proxy-Connection and HTTP2-Settings"
+// +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || [self.?closed.connections, self.?open.maxConnections, self.?stages.maxConnections].all(n, self.client.streams * n.orValue(1) <= 20000)",fieldPath=".client.streams",message="times connections must be at most 20000"
 // +kubebuilder:validation:XValidation:rule="!has(self.client.streams) || !has(self.stages) || self.stages.levels.all(l, self.client.streams * l.?connections.orValue(1) <= 20000)",fieldPath=".client.streams",message="client.streams times the connections of a level must be at most 20000"
 // +kubebuilder:validation:XValidation:rule="self.?closed.requestCount.orValue(20000) >= self.?closed.connections.orValue(1) * self.client.?streams.orValue(1)",fieldPath=".closed.requestCount",message="requestCount must be at least connections times client.streams: each stream makes a request"
-// +kubebuilder:validation:XValidation:rule="self.?warmup.requestCount.orValue(20000) >= self.?closed.connections.orValue(1)",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.connections: each makes a request"
-// +kubebuilder:validation:XValidation:rule="self.?warmup.requestCount.orValue(20000) >= self.?closed.users.orValue(1)",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.users: each loads a page"
+// +kubebuilder:validation:XValidation:rule="[self.?closed.connections, self.?closed.users].all(n, self.?warmup.requestCount.orValue(20000) >= n.orValue(1))",fieldPath=".warmup.requestCount",message="warmup.requestCount must be at least closed.connections or closed.users"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !has(r.name) || self.requests.exists_one(s, has(s.name) && s.name == r.name))",fieldPath=".requests",message="requests must not have the same name twice: their metrics are kept by it"
 // +kubebuilder:validation:XValidation:rule="!has(self.pages) || has(self.requests)",fieldPath=".pages",message="pages needs requests, the documents of the pages: lines of requestsFrom have no elements"
 // +kubebuilder:validation:XValidation:rule="has(self.pages) || !has(self.requests) || !self.requests.exists(r, has(r.elements))",fieldPath=".requests",message="requests must not have elements unless pages is set: set pages to {}"
@@ -241,9 +243,8 @@ type Warmup struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9.]+(us|ms|s)$')) || duration(self.below) > duration(self.above)",fieldPath=".below",message="below must be greater than above: nothing is between them"
 // +kubebuilder:validation:XValidation:rule="!has(self.below) || !has(self.above) || ![self.below, self.above].all(b, b.matches('^[0-9.]+%?$')) || double(self.below.replace('%', \"\")) > double(self.above.replace('%', \"\"))",fieldPath=".below",message="below must be greater than above"
 type Threshold struct {
-	// metric is LatencyMean, LatencyP50, LatencyP90, LatencyP95, LatencyP99, LatencyP999, LatencyP9999 or
-	// LatencyMax (of requests' total times), ErrorRate or RequestsPerSecond, all over all clients; in stopAt
-	// also TargetCPU (of the limit), FailedRequests (since the start) and ThroughputGain (by 20% more load).
+	// metric is one of the latencies (of requests' total times), ErrorRate or RequestsPerSecond, over all clients;
+	// in stopAt also TargetCPU (of the limit), FailedRequests (since the start) and ThroughputGain (by 20% more load).
 	// +required
 	Metric ThresholdMetric `json:"metric,omitempty"`
 
@@ -254,7 +255,7 @@ type Threshold struct {
 	Request string `json:"request,omitempty"`
 
 	// below is the bound that the metric must stay under: a duration such as 50ms, a percentage
-	// such as 1%, or a number, as the metric has it. If not set, there is no upper bound.
+	// such as 1% or a number. If not set, there is no upper bound.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=24
 	// +optional

@@ -7,28 +7,28 @@ package v1alpha1
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a ConfigMap: lowercase letters, digits, '-' and '.'"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",message="must be a name of lowercase letters, digits, '-' and '.'"
 type ConfigMapName = string
 
 // SecretName is the name of a Secret in the run's namespace.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a Secret: lowercase letters, digits, '-' and '.'"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",message="must be a name of lowercase letters, digits, '-' and '.'"
 type SecretName = string
 
 // ObjectName is the name of an object of another kind, or of an API group.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be a name: lowercase letters, digits, '-' and '.'"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",message="must be a name of lowercase letters, digits, '-' and '.'"
 type ObjectName = string
 
 // DataKey is a key of a ConfigMap or of a Secret.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="must be a key of a ConfigMap or Secret: letters, digits, '-', '_' and '.'"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[-._A-Za-z0-9]+$') && !(self in ['.', '..'])",message="must be a key of letters, digits, '-', '_' and '.'"
 type DataKey = string
 
 // LabelKey is the name of a label.
@@ -84,7 +84,7 @@ type Rate = string
 //
 // +kubebuilder:validation:MinLength=2
 // +kubebuilder:validation:MaxLength=255
-// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="must be an absolute path such as /usr/local/tomcat: letters, digits, '.', '_' and '-' only"
+// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$')",message="must be an absolute path of letters, digits, '.', '_' and '-'"
 type AbsolutePath = string
 
 // ImageName is the name of a container image.

@@ -8,6 +8,11 @@ import corev1 "k8s.io/api/core/v1"
 // A typed client drops what is empty, and a run can't change: so no list and no
 // text in it may be empty.
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",fieldPath=".volumeMounts",message="volumeMounts must name members of volumes"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?priorityClassName), dyn(self.?imagePullSecrets)] == [dyn(oldSelf.?priorityClassName), dyn(oldSelf.?imagePullSecrets)]",message="priorityClassName and imagePullSecrets must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?runtimeClassName), dyn(self.?securityContext), dyn(self.?env)] == [dyn(oldSelf.?runtimeClassName), dyn(oldSelf.?securityContext), dyn(oldSelf.?env)]",message="runtimeClassName, securityContext and env must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?nodeSelector), dyn(self.?volumeMounts), dyn(self.?dnsConfig)] == [dyn(oldSelf.?nodeSelector), dyn(oldSelf.?volumeMounts), dyn(oldSelf.?dnsConfig)]",message="nodeSelector, volumeMounts and dnsConfig must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?annotations), dyn(self.?tolerations), dyn(self.?hostAliases)] == [dyn(oldSelf.?annotations), dyn(oldSelf.?tolerations), dyn(oldSelf.?hostAliases)]",message="annotations, tolerations and hostAliases must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?affinity), dyn(self.?volumes), dyn(self.?labels)] == [dyn(oldSelf.?affinity), dyn(oldSelf.?volumes), dyn(oldSelf.?labels)]",message="affinity, volumes and labels must not change: create a new run"
 type PodSettings struct {
 	// labels are added to the pod's.
 	// +kubebuilder:validation:MinProperties=1

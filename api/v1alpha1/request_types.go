@@ -215,7 +215,7 @@ type RequestsSource struct {
 	// configMapKeyRef is a text in a ConfigMap of the run's namespace with a request in each line:
 	// "/index.html", "HEAD /index.html" or, with a weight, "GET /search?q=a 3". Empty lines and
 	// those that begin with # are ignored. It has at most 100,000 requests, without bodies, and is
-	// read once, when the run starts.
+	// read once, at the start.
 	// +required
 	ConfigMapKeyRef ConfigMapKeyReference `json:"configMapKeyRef,omitempty,omitzero"`
 }

@@ -4,7 +4,7 @@ package v1alpha1
 // execution segments.
 type Script struct {
 	// configMapName names a ConfigMap in the run's namespace. Each of its keys is a file in the
-	// script's directory: the script, its modules, its data. It is read once, when the run starts.
+	// script's directory: the script, its modules, its data. It is read once, at the start.
 	// +required
 	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 

@@ -48,7 +48,7 @@ const (
 // Configuration is the user's own configuration of a server, for settings that have no field.
 type Configuration struct {
 	// configMapName names a ConfigMap in the run's namespace whose keys are files
-	// of the server's configuration. It is read once, when the run starts.
+	// of the server's configuration. It is read once, at the start.
 	// +required
 	ConfigMapName ConfigMapName `json:"configMapName,omitempty"`
 }

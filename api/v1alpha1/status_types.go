@@ -23,10 +23,9 @@ type BenchmarkRunStatus struct {
 	// +optional
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// verdict is the outcome of a finished run in one word, for pipelines: Error when
-	// it has no result (Succeeded is False), else Invalid when the result can't be
-	// trusted (Valid is False), else Failed when it misses a threshold (ThresholdsMet
-	// is False), else Passed. It is not set while the run is active.
+	// verdict is the outcome of a finished run in one word, for pipelines: Error without a result (Succeeded is False),
+	// else Invalid (Valid is False), else Failed when it misses a threshold (ThresholdsMet is False), else Passed. It is not
+	// set while the run is active.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 

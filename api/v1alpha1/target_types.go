@@ -11,13 +11,10 @@ import (
 // or memory in another form, as every typed client does: Resources compares its own.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.server.external) || has(self.image)",reason="FieldValueRequired",fieldPath=".image",message="image must be set, unless the server is external"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.image)",reason="FieldValueForbidden",fieldPath=".image",message="image must be omitted with an external server, which isn't started"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.content)",reason="FieldValueForbidden",fieldPath=".content",message="content must be omitted with an external server, which isn't started"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.backends)",reason="FieldValueForbidden",fieldPath=".backends",message="backends must be omitted with an external server, which isn't started"
+// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !(has(self.image) || has(self.content) || has(self.backends) || has(self.securityContext))",reason="FieldValueForbidden",message="image, content, backends and securityContext must be omitted with an external server"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.labels) && !has(self.annotations) && !has(self.env) && !has(self.volumes) && !has(self.volumeMounts)",message="labels, annotations, env, volumes and volumeMounts must be omitted with an external server"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.nodeSelector) && !has(self.affinity) && !has(self.tolerations) && !has(self.priorityClassName)",message="nodeSelector, affinity, tolerations and priorityClassName must be omitted with an external server"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.runtimeClassName) && !has(self.imagePullSecrets) && !has(self.hostAliases) && !has(self.dnsConfig)",message="runtimeClassName, imagePullSecrets, hostAliases and dnsConfig must be omitted with an external server"
-// +kubebuilder:validation:XValidation:rule="!has(self.server.external) || !has(self.securityContext)",fieldPath=".securityContext",message="securityContext must be omitted with an external server, which isn't started"
 // +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.backends.all(b, !has(b.volumeMounts) || b.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",fieldPath=".backends",message="volumeMounts must name members of target.volumes"
 // +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || self.?securityContext.runAsUser.orValue(1) != 0 && self.?securityContext.runAsNonRoot.orValue(true)",fieldPath=".securityContext",message="securityContext must not run as root with podSecurity Restricted: set Baseline"
 // +kubebuilder:validation:XValidation:rule="self.podSecurity != 'Restricted' || !self.?securityContext.allowPrivilegeEscalation.orValue(false)",fieldPath=".securityContext.allowPrivilegeEscalation",message="privileges must not grow with podSecurity Restricted: set Baseline"
@@ -33,11 +30,20 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, f.?protocol.orValue(\"\") != 'AJP' || self.backends.exists(b, b.name == f.backend && b.server.?tomcat.ajp.hasValue()))",message="AJP forward needs tomcat.ajp"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.httpd) || !has(self.server.httpd.forward) || self.server.httpd.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",fieldPath=".server.httpd.forward",message="forward must name members of target.backends"
 // +kubebuilder:validation:XValidation:rule="!has(self.server.nginx) || !has(self.server.nginx.forward) || self.server.nginx.forward.all(f, has(self.backends) && self.backends.exists(b, b.name == f.backend))",fieldPath=".server.nginx.forward",message="forward must name members of target.backends"
-// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.server.?nginx.optMap(s, self.backends.all(b, b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?port.orValue(has(self.tls) ? 8443 : 8080))).orValue(true)",message="a port is used twice"
-// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.server.?httpd.optMap(s, self.backends.all(b, b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?port.orValue(has(self.tls) ? 8443 : 8080))).orValue(true)",message="a port is used twice"
-// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.server.?jetty.optMap(s, self.backends.all(b, b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?connector.port.orValue(has(self.tls) ? 8443 : 8080))).orValue(true)",message="a port is used twice"
-// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.server.?tomcat.optMap(s, self.backends.all(b, b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?connector.port.orValue(has(self.tls) ? 8443 : 8080))).orValue(true)",message="a port is used twice"
-// +kubebuilder:validation:XValidation:rule="!has(self.backends) || self.server.?generic.optMap(s, self.backends.all(b, b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?port.orValue(8080))).orValue(true)",message="a port is used twice"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?tomcat.optMap(s,self.backends.all(b,b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?connector.port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="a backend has the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?tomcat.optMap(s,self.backends.all(b,b.server.?tomcat.ajp.optMap(a, a.?port.orValue(8009)).orValue(0) != s.?connector.port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="ajp.port is the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?httpd.optMap(s,self.backends.all(b,b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="a backend has the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?httpd.optMap(s,self.backends.all(b,b.server.?tomcat.ajp.optMap(a, a.?port.orValue(8009)).orValue(0) != s.?port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="ajp.port is the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?nginx.optMap(s,self.backends.all(b,b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="a backend has the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?nginx.optMap(s,self.backends.all(b,b.server.?tomcat.ajp.optMap(a, a.?port.orValue(8009)).orValue(0) != s.?port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="ajp.port is the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?jetty.optMap(s,self.backends.all(b,b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?connector.port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="a backend has the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?jetty.optMap(s,self.backends.all(b,b.server.?tomcat.ajp.optMap(a, a.?port.orValue(8009)).orValue(0) != s.?connector.port.orValue(has(self.tls)?8443:8080))).orValue(true)",message="ajp.port is the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?generic.optMap(s,self.backends.all(b,b.server.?generic.port.or(b.server.?tomcat.connector.port).orValue(8080) != s.?port.orValue(8080))).orValue(true)",message="a backend has the server's port"
+// +kubebuilder:validation:XValidation:rule="!has(self.backends)||self.server.?generic.optMap(s,self.backends.all(b,b.server.?tomcat.ajp.optMap(a, a.?port.orValue(8009)).orValue(0) != s.?port.orValue(8080))).orValue(true)",message="ajp.port is the server's port"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?imagePullPolicy), dyn(has(self.sharedCPU))] == [dyn(oldSelf.?imagePullPolicy), dyn(has(oldSelf.sharedCPU))]",message="imagePullPolicy and sharedCPU must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?podSecurity), dyn(self.?readiness), dyn(self.?backends)] == [dyn(oldSelf.?podSecurity), dyn(oldSelf.?readiness), dyn(oldSelf.?backends)]",message="podSecurity, readiness and backends must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="[dyn(self.?content), dyn(self.?server), dyn(self.?image), dyn(self.?tls)] == [dyn(oldSelf.?content), dyn(oldSelf.?server), dyn(oldSelf.?image), dyn(oldSelf.?tls)]",message="content, server, image and tls must not change: create a new run"
+// +kubebuilder:validation:XValidation:rule="!has(self.sharedCPU) || quantity(string(self.sharedCPU)).compareTo(quantity(string(oldSelf.sharedCPU))) == 0",message="sharedCPU must not change: create a new run"
 type Target struct {
 	PodSettings `json:",inline"`
 
@@ -54,13 +60,15 @@ type Target struct {
 
 	// resources are the requests and limits of the server's container.
 	// Defaults to one CPU and 1Gi of memory.
+	// +kubebuilder:validation:XValidation:rule="[dyn(self.?cpuPinning), dyn(has(self.cpu)), dyn(has(self.memory))] == [dyn(oldSelf.?cpuPinning), dyn(has(oldSelf.cpu)), dyn(has(oldSelf.memory))]",message="must not change: create a new run"
+	// +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity(string(oldSelf.cpu))) == 0",message="must not change: create a new run"
+	// +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity(string(oldSelf.memory))) == 0",message="must not change: create a new run"
 	// +default={}
 	// +optional
 	Resources Resources `json:"resources,omitempty,omitzero"`
 
-	// sharedCPU is the number of CPUs that the server and its backends may use together, as if they
-	// ran on one machine of that size; the resources of each still limit that one. The CPUs aren't
-	// exclusive. It needs Kubernetes 1.34 or later. If not set, all together may use the sum of their resources.
+	// sharedCPU is the number of CPUs that the server and its backends may use together; the resources
+	// of each still limit that one. The CPUs aren't exclusive. It needs Kubernetes 1.34 or later. If not set, all together may use the sum of their resources.
 	// +optional
 	SharedCPU *resource.Quantity `json:"sharedCPU,omitempty"`
 
@@ -104,7 +112,7 @@ type Target struct {
 
 	// podSecurity says which Pod Security Standard the target's pod meets: Restricted runs the
 	// server as user 65532 without any capability; Baseline runs it as the user its image names,
-	// for images that need root. The sidecar with the agent is restricted in both. Defaults to
+	// for images that need root. The agent's sidecar is restricted in both. Defaults to
 	// Restricted.
 	// +default="Restricted"
 	// +optional
@@ -192,8 +200,7 @@ const (
 
 // Resources are the requests and limits of a container.
 //
-// +kubebuilder:validation:XValidation:rule="self.?cpuPinning.orValue('Preferred') != 'Required' || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, n - double(int(n + 0.5)) < 0.0000000005)",fieldPath=".cpu",message="cpu must be a whole number when cpuPinning is Required"
-// +kubebuilder:validation:XValidation:rule="self.?cpuPinning.orValue('Preferred') != 'Required' || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, double(int(n + 0.5)) - n < 0.0000000005)",fieldPath=".cpu",message="cpu must be a whole number when cpuPinning is Required"
+// +kubebuilder:validation:XValidation:rule="self.?cpuPinning.orValue('Preferred') != 'Required' || !has(self.cpu) || [quantity(string(self.cpu)).asApproximateFloat()].all(n, [n - double(int(n + 0.5))].all(d, d * d < 2.5e-19))",fieldPath=".cpu",message="cpu must be whole when cpuPinning is Required"
 // +kubebuilder:validation:XValidation:rule="!has(self.cpu) || quantity(string(self.cpu)).compareTo(quantity('10m')) >= 0",fieldPath=".cpu",message="cpu must be at least 10m"
 // +kubebuilder:validation:XValidation:rule="!has(self.memory) || quantity(string(self.memory)).compareTo(quantity('16Mi')) >= 0",fieldPath=".memory",message="memory must be at least 16Mi"
 type Resources struct {

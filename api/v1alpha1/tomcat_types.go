@@ -46,9 +46,9 @@ type TomcatServer struct {
 	// +optional
 	AccessLog Switch `json:"accessLog,omitempty"`
 
-	// gcLog says whether the Java virtual machine logs its garbage collections (-Xlog, by
-	// JDK_JAVA_OPTIONS, which replaces the image's), so that the result has their pauses and the heap's
-	// size each second. Java 8 doesn't, nor one whose jvmOptions have -Xlog or -Xloggc. Defaults to Enabled.
+	// gcLog says whether the Java virtual machine logs its garbage collections for the result (-Xlog, by
+	// JDK_JAVA_OPTIONS, which replaces the image's). Java 8 doesn't, nor one whose jvmOptions have -Xlog or -Xloggc.
+	// Defaults to Enabled.
 	// +optional
 	GCLog Switch `json:"gcLog,omitempty"`
 
@@ -176,7 +176,7 @@ type TomcatAttribute struct {
 	// value is its value.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]+( [!-~]+)*$')",message="value must have printable ASCII characters only"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]+( [!-~]+)*$') && !self.contains('${')",message="value must have printable ASCII characters only, and no ${, which Tomcat would replace"
 	// +required
 	Value string `json:"value,omitempty"`
 }
@@ -288,10 +288,8 @@ const (
 // TomcatRules holds what a run must meet whose target is a Tomcat. It has no fields.
 //
 // +kubebuilder:validation:XValidation:rule="self.target.server.?tomcat.applications.orValue('Image') == 'Image' || has(self.target.content)",fieldPath=".target.server.tomcat.applications",message="applications must not be Content without target.content"
-// +kubebuilder:validation:XValidation:rule="!self.target.server.?tomcat.connector.honorCipherOrder.hasValue() || has(self.target.tls)",fieldPath=".target.server.tomcat.connector.honorCipherOrder",message="honorCipherOrder must not be set without target.tls"
 // +kubebuilder:validation:XValidation:rule="self.?load.client.protocol.orValue(\"\") != 'HTTP2' || self.target.server.?tomcat.optMap(s, has(s.configuration) || s.?connector.http2.orValue('-') == 'Enabled').orValue(true)",fieldPath=".load.client.protocol",message="set tomcat.connector.http2 Enabled"
 // +kubebuilder:validation:XValidation:rule="self.target.server.?tomcat.connector.protocol.orValue('NIO') != 'APR' || self.target.server.?tomcat.connector.tlsImplementation.orValue('OpenSSL') == 'OpenSSL'",message="tlsImplementation must be OpenSSL with APR: use NIO or NIO2 for JSSE"
-// +kubebuilder:validation:XValidation:rule="!self.target.server.?tomcat.connector.tlsImplementation.hasValue() || has(self.target.tls)",fieldPath=".target.server.tomcat.connector.tlsImplementation",message="tlsImplementation must not be set without target.tls"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.backends) || self.target.backends.all(b, !b.server.?tomcat.connector.tlsImplementation.hasValue())",fieldPath=".target.backends",message="tlsImplementation must not be set for backends, which speak no TLS"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.backends) || self.target.backends.all(b, !b.server.?tomcat.connector.honorCipherOrder.hasValue())",fieldPath=".target.backends",message="honorCipherOrder must not be set for backends, which speak no TLS"
+// +kubebuilder:validation:XValidation:rule="has(self.target.tls) || [self.target.server.?tomcat.connector].all(c, !(c.?tlsImplementation.hasValue() || c.?honorCipherOrder.hasValue()))",fieldPath=".target.server.tomcat",message="tlsImplementation and honorCipherOrder need target.tls"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.backends) || self.target.backends.all(b, [b.server.?tomcat.connector].all(c, !(c.?tlsImplementation.hasValue() || c.?honorCipherOrder.hasValue())))",fieldPath=".target.backends",message="backends speak no TLS"
 type TomcatRules struct{}

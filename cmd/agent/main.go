@@ -1,5 +1,5 @@
-// Command agent runs in the target's pod: as an init container that writes the content, and as a
-// sidecar that probes and samples the server.
+// Command agent runs in the target's pod: as an init container that writes the content, and as a sidecar that probes and samples
+// the server.
 package main
 
 import (

@@ -13,12 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 
 	"github.com/assay-dev/assay/internal/certificate"
 	"github.com/assay-dev/assay/internal/door"
@@ -73,12 +73,12 @@ func metricsServer(ctx context.Context, config *rest.Config, httpClient *http.Cl
 	if o.secureMetrics {
 		config = rest.CopyConfig(config)
 		config.QPS, config.Burst = reviewRate, reviewBurst
-		filter, err := filters.WithAuthenticationAndAuthorization(config, httpClient)
+		api, err := kubernetes.NewForConfigAndClient(config, httpClient)
 		if err != nil {
 			return nil, fmt.Errorf("set up the authorization of metrics: %w", err)
 		}
-		handler, err = door.LimitTokens(func(h http.Handler) (http.Handler, error) { return filter(ctrl.Log.WithName("metrics"), h) }, handler)
-		if err != nil {
+		reviewer := &door.Reviewer{Tokens: api.AuthenticationV1().TokenReviews(), Access: api.AuthorizationV1().SubjectAccessReviews()}
+		if handler, err = door.LimitTokens(reviewer.Authorize, handler); err != nil {
 			return nil, fmt.Errorf("set up the authorization of metrics: %w", err)
 		}
 		pair, err := selfSigned(time.Now())

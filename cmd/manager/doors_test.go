@@ -46,6 +46,10 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 			reviews.Add(1)
 			var review authenticationv1.TokenReview
 			_ = json.NewDecoder(r.Body).Decode(&review)
+			if review.Spec.Token == "broken" {
+				http.Error(w, "broken", http.StatusInternalServerError)
+				return
+			}
 			user, known := strings.CutPrefix(review.Spec.Token, "token-of-")
 			review.Status = authenticationv1.TokenReviewStatus{Authenticated: known, User: authenticationv1.UserInfo{Username: user}}
 			_ = json.NewEncoder(w).Encode(review)
@@ -61,7 +65,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	}))
 	defer api.Close()
 	secrets := fake.NewClientBuilder().Build()
-	server, err := metricsServer(t.Context(), &rest.Config{Host: api.URL}, api.Client(), secrets, &options{metricsAddr: "127.0.0.1:0", secureMetrics: true})
+	server, err := metricsServer(t.Context(), &rest.Config{Host: api.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, api.Client(), secrets, &options{metricsAddr: "127.0.0.1:0", secureMetrics: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +85,14 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 		reviews     int32
 	}{
 		{"", "/metrics", http.StatusUnauthorized, 0},
-		{"unknown", "/metrics", http.StatusInternalServerError, 1}, // as package filters answers
+		{"unknown", "/metrics", http.StatusUnauthorized, 1},
+		{"unknown", "/metrics", http.StatusUnauthorized, 1}, // both are known for a minute
 		{"token-of-somebody", "/metrics", http.StatusForbidden, 2},
 		{"token-of-reader", "/metrics", http.StatusOK, 3},
-		{"token-of-reader", "/metrics", http.StatusOK, 3}, // it is known for a minute
+		{"token-of-reader", "/metrics", http.StatusOK, 3},
 		{"token-of-reader", "/debug/pprof/", http.StatusNotFound, 3},
+		{"broken", "/metrics", http.StatusInternalServerError, 4},
+		{"broken", "/metrics", http.StatusInternalServerError, 5}, // nothing is known of it
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+server.Listener.Addr().String()+test.path, nil)
 		if err != nil {

@@ -316,7 +316,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	benchmarks := &benchmark.Reconciler{
 		Client: mgr.GetClient(), APIReader: apiReader, Events: reconciler.Events, Metrics: observed, Clock: clock.RealClock{},
-		Overdue: overdue, Memory: sessions.Memory, Scope: served,
+		Overdue: overdue, Memory: sessions.Memory, Scope: served, RunPods: o.reconciler.RunPods,
 	}
 	serve := manager.RunnableFunc(func(ctx context.Context) error {
 		listener, err := net.Listen("tcp", o.sessionAddr)

@@ -9,9 +9,9 @@ import (
 // memoryLimitVariable holds the memory limit of the manager's container, in bytes.
 const memoryLimitVariable = "MEMORY_LIMIT"
 
-// gcPercent lets the heap grow by a quarter of what is live before it is collected; Go's default is by as
+// gcPercent lets the heap grow by an eighth of what is live before it is collected; Go's default is by as
 // much as is live. The totals of 1,000 clients arrive within a second.
-const gcPercent = 25
+const gcPercent = 12
 
 // limitMemory makes Go collect garbage more often before the container's memory limit is reached. A
 // quarter of it is left for what Go doesn't count, of which the program's own pages are about 50 MiB, and

@@ -53,8 +53,8 @@ func TestARoundIsAccepted(t *testing.T) {
 	b.annotate(v1alpha1.AnnotationRunRound, "after the upgrade")
 	b.round(10_000)
 	wantRound(t, b, 2, v1alpha1.TriggerRequested, v1alpha1.BenchmarkInconclusive)
-	if w := b.b.Status.Round.Effects[0].Word; w != v1alpha1.EffectIncomparable {
-		t.Fatalf("the effect is %s", w)
+	if c := b.b.Status.Round.Claims[0]; c.Verdict != v1alpha1.ClaimUndecided || c.Message == "" {
+		t.Fatalf("the claim is %+v", c)
 	}
 
 	b.annotate(v1alpha1.AnnotationAcceptRound, "1")
@@ -72,7 +72,7 @@ func TestARoundIsAccepted(t *testing.T) {
 	b.annotate(v1alpha1.AnnotationRunRound, "compared with it")
 	b.round(10_000)
 	wantRound(t, b, 3, v1alpha1.TriggerRequested, v1alpha1.BenchmarkPassed)
-	if e := b.b.Status.Round.Effects[0]; e.Word != v1alpha1.EffectNoDifference || b.b.Status.LastPassed.Number != 3 {
+	if e := b.b.Status.Round.Claims[0]; e.Verdict != v1alpha1.ClaimConfirmed || b.b.Status.LastPassed.Number != 3 {
 		t.Errorf("%+v, %+v", e, b.b.Status.LastPassed)
 	}
 	stored, err := b.storedRound(t.Context(), b.b, &b.b.Status.History[0])
@@ -169,7 +169,7 @@ func TestARefusedRequestIsMadeAgain(t *testing.T) {
 func TestTheTrendDecidesNothing(t *testing.T) {
 	b := newBench(t, func(spec *v1alpha1.BenchmarkSpec) {
 		compared(spec)
-		spec.Comparison.ConfidencePercent = ptr.To(int32(50))
+		spec.ConfidencePercent = ptr.To(int32(50))
 		spec.Repetitions.Min = ptr.To(int32(2))
 		spec.History.Passed = ptr.To(int32(1))
 	})
@@ -289,7 +289,7 @@ func TestMetrics(t *testing.T) {
 	b.reconcile()
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Template.Spec.Load.Closed.Connections = 30 }) // cancels it, and begins another
 	b.reconcile()
-	check("assay_benchmark_rounds_finished_total", map[string]float64{"Passed": 1, "Error": 1})
+	check("assay_benchmark_rounds_finished_total", map[string]float64{"Measured": 1, "Error": 1})
 	check("assay_benchmarks", map[string]float64{"Running": 1})
 	check("assay_artifact_failures_total", map[string]float64{})
 }

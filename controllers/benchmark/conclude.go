@@ -85,6 +85,7 @@ func (r *Reconciler) conclude(ctx context.Context, b *v1alpha1.Benchmark, known 
 	} else if err != nil {
 		return err
 	}
+	round.Claims = lifecycle.Claims(&end.Evaluation)
 	round.Effects = lifecycle.Effects(e.full.Cells, end.Evaluation.Effects)
 	round.Capacities = lifecycle.Capacities(e.full.Cells, e.full.Capacities)
 	b.Status.Trend = lifecycle.LevelChanges(e.full.Trend)
@@ -106,6 +107,9 @@ func lastEnd(runs []benchmark.Run, end time.Time) time.Time {
 // store creates the artifact of the round under way.
 func (r *Reconciler) store(ctx context.Context, b *v1alpha1.Benchmark, encoded []byte) (*v1alpha1.ArtifactReference, error) {
 	obj := objects.NewArtifact(b, encoded)
+	if err := r.label(ctx, b, obj); err != nil {
+		return nil, err
+	}
 	identity := artifact.Identify(encoded)
 	reference := &v1alpha1.ArtifactReference{
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: obj.Name, Key: benchmark.ArtifactKey}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/controllers/scope"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
@@ -25,6 +26,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark/plan"
 	"github.com/assay-dev/assay/internal/benchmark/schedule"
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
+	"github.com/assay-dev/assay/internal/manifest"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarks,verbs=list;watch
@@ -36,8 +38,10 @@ const conflictRetryDelay = 100 * time.Millisecond
 
 // Reconcile takes a Benchmark one step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	if serves, err := r.Scope.Serves(ctx, request.Namespace, false); !serves || err != nil {
-		return ctrl.Result{RequeueAfter: scope.Interval}, err
+	if serves, err := r.Scope.Serves(ctx, request.Namespace, false); err != nil {
+		return ctrl.Result{}, err
+	} else if !serves {
+		return ctrl.Result{RequeueAfter: scope.Interval}, nil
 	}
 	b, err := r.get(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) || err == nil && !b.DeletionTimestamp.IsZero() {
@@ -146,7 +150,10 @@ func (r *Reconciler) plan(b *v1alpha1.Benchmark, now time.Time) ([]cells.Cell, s
 		err = lifecycle.CheckSize(&b.Spec, len(all))
 	}
 	if err == nil {
-		err = inference.CheckRepetitions(&b.Spec, all)
+		err = blocks.CheckOrder(&b.Spec, len(all))
+	}
+	if err == nil {
+		err = inference.CheckClaims(&b.Spec, all)
 	}
 	if b.Spec.Schedule == nil || err != nil {
 		b.Status.NextScheduleTime = nil
@@ -228,7 +235,10 @@ func (r *Reconciler) next(ctx context.Context, b *v1alpha1.Benchmark, p *plan.Pl
 	if err != nil {
 		return err
 	}
-	run, err := objects.NewRun(b, next.RunKey, cell, spec)
+	run, err := objects.NewRun(b, next.RunKey, cell, spec, p.Alternation(next.RunKey))
+	if err == nil {
+		err = r.label(ctx, b, run)
+	}
 	if err == nil {
 		err = r.create(ctx, b, run)
 	}
@@ -244,6 +254,18 @@ func (r *Reconciler) next(ctx context.Context, b *v1alpha1.Benchmark, p *plan.Pl
 		return nil
 	}
 	return fmt.Errorf("create run %s: %w", next.Name, err)
+}
+
+// label puts the administrator's labels, and those of the Benchmark that objects inherit, on one that is about to be created.
+func (r *Reconciler) label(ctx context.Context, b *v1alpha1.Benchmark, obj manifest.Object) error {
+	var live v1alpha1.Benchmark
+	if len(r.RunPods.InheritLabels) > 0 { // the cache has no labels of users
+		if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(b), &live); err != nil {
+			return fmt.Errorf("read the labels of the Benchmark: %w", err)
+		}
+	}
+	r.RunPods.Label(obj, live.Labels)
+	return nil
 }
 
 // rejected reports whether another attempt would fail, too.

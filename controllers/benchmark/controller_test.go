@@ -30,11 +30,11 @@ func TestARoundDecides(t *testing.T) {
 	for name, test := range map[string]struct {
 		slower  int64
 		verdict v1alpha1.BenchmarkVerdict
-		word    v1alpha1.EffectWord
+		claim   v1alpha1.ClaimVerdict
 	}{
-		"identical": {0, v1alpha1.BenchmarkPassed, v1alpha1.EffectNoDifference},
-		"slower":    {2000, v1alpha1.BenchmarkFailed, v1alpha1.EffectWorse},
-		"faster":    {-2000, v1alpha1.BenchmarkPassed, v1alpha1.EffectBetter},
+		"identical": {0, v1alpha1.BenchmarkPassed, v1alpha1.ClaimConfirmed},
+		"slower":    {2000, v1alpha1.BenchmarkFailed, v1alpha1.ClaimContradicted},
+		"faster":    {-2000, v1alpha1.BenchmarkPassed, v1alpha1.ClaimConfirmed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, compared)
@@ -50,7 +50,7 @@ func TestARoundDecides(t *testing.T) {
 				})
 			}
 			s := b.b.Status
-			if n != 12 || s.Verdict != test.verdict || len(s.Round.Effects) != 1 || s.Round.Effects[0].Word != test.word {
+			if n != 12 || s.Verdict != test.verdict || len(s.Round.Effects) != 0 || len(s.Round.Claims) != 1 || s.Round.Claims[0].Verdict != test.claim {
 				t.Errorf("after %d runs: %+v %+v", n, s.Round, s.Conditions)
 			}
 			if *s.ObservedGeneration != b.b.Generation || len(s.History) != 1 || (s.LastPassed != nil) != (test.verdict == v1alpha1.BenchmarkPassed) {
@@ -80,12 +80,14 @@ func TestARequestDecides(t *testing.T) {
 		b.measured(latency)
 	}
 	s := b.b.Status
-	if s.Verdict != v1alpha1.BenchmarkFailed || len(s.Round.Effects) != 2 || !strings.Contains(lifecycle.Succeeded(b.b).Message, "LatencyP99:checkout of connections=50") {
+	if s.Verdict != v1alpha1.BenchmarkFailed || len(s.Round.Claims) != 2 || !strings.Contains(lifecycle.Succeeded(b.b).Message, "LatencyP99:checkout of connections=50") {
 		t.Fatalf("%+v %+v", s.Round, s.Conditions)
 	}
-	for i, want := range []v1alpha1.EffectStatus{{Request: "checkout", Word: v1alpha1.EffectWorse}, {Word: v1alpha1.EffectNoDifference}} {
-		if e := s.Round.Effects[i]; e.Metric != "LatencyP99" || e.Request != want.Request || e.Word != want.Word {
-			t.Errorf("effect %d: %+v, want %+v", i, e, want)
+	for i, want := range []v1alpha1.ClaimStatus{
+		{Name: "not-worse/LatencyP99:checkout/connections=50", Verdict: v1alpha1.ClaimContradicted}, {Name: "not-worse/LatencyP99/connections=50", Verdict: v1alpha1.ClaimConfirmed},
+	} {
+		if c := s.Round.Claims[i]; c.Name != want.Name || c.Verdict != want.Verdict {
+			t.Errorf("claim %d: %+v, want %+v", i, c, want)
 		}
 	}
 	var config corev1.ConfigMap

@@ -14,7 +14,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
 	"github.com/assay-dev/assay/internal/benchmark/plan"
@@ -47,12 +46,12 @@ func (r *Reconciler) check(ctx context.Context, b *v1alpha1.Benchmark, known *ro
 		if err != nil {
 			return err.Error(), nil //nolint:nilerr // it is the spec's
 		}
-		planned, err := r.dryRun(ctx, b, cell, next.RunKey, spec)
+		planned, err := r.dryRun(ctx, b, p, next.RunKey, spec)
 		if rejected(err) {
 			return fmt.Sprintf("Cell %s is not a valid BenchmarkRun: %s", cell.Name, err), nil
 		}
 		if err == nil {
-			if missing := inference.CheckRequests(&b.Spec, cell.Name, &planned.Spec); missing != nil {
+			if missing := inference.CheckCell(&b.Spec, cell, &planned.Spec); missing != nil {
 				return missing.Error(), nil
 			}
 		}
@@ -105,7 +104,7 @@ func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *r
 	var planned *v1alpha1.BenchmarkRun
 	spec, err := objects.PlannedSpec(p, key)
 	if err == nil {
-		planned, err = r.dryRun(ctx, b, &p.Cells[key.Cell], key, spec)
+		planned, err = r.dryRun(ctx, b, p, key, spec)
 	}
 	if err == nil {
 		known.planned[k], err = objects.Digest(p, key, planned)
@@ -125,8 +124,8 @@ func (r *Reconciler) verify(ctx context.Context, b *v1alpha1.Benchmark, known *r
 }
 
 // dryRun returns a run as the API server would store it. If one of its name exists, another name is tried.
-func (r *Reconciler) dryRun(ctx context.Context, b *v1alpha1.Benchmark, cell *cells.Cell, key benchmark.RunKey, spec []byte) (*v1alpha1.BenchmarkRun, error) {
-	run, err := objects.NewRun(b, key, cell, spec)
+func (r *Reconciler) dryRun(ctx context.Context, b *v1alpha1.Benchmark, p *plan.Planner, key benchmark.RunKey, spec []byte) (*v1alpha1.BenchmarkRun, error) {
+	run, err := objects.NewRun(b, key, &p.Cells[key.Cell], spec, p.Alternation(key))
 	if err != nil {
 		return nil, err
 	}

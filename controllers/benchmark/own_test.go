@@ -31,7 +31,7 @@ func (b *bench) plant(k benchmark.RunKey, change func(*v1alpha1.BenchmarkRun)) *
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	made, err := objects.NewRun(b.b, k, &cells[k.Cell], spec)
+	made, err := objects.NewRun(b.b, k, &cells[k.Cell], spec, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestARunLikeTheBenchmarksOwnCounts(t *testing.T) {
 		b.plant(k, slower)
 	}
 	b.round(1000)
-	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkMeasured)
 	stored, err := b.storedRound(t.Context(), b.b, &b.b.Status.History[0])
 	if err != nil || len(stored.Runs) != 1 {
 		t.Errorf("%d runs, %v", len(stored.Runs), err)
@@ -188,5 +188,5 @@ func TestAnUpgradeKeepsRuns(t *testing.T) {
 	b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 1000 })
 	b.Reconciler = newReconciler()
 	b.round(1000)
-	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkMeasured)
 }

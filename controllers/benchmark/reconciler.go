@@ -24,6 +24,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
+	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/memory"
 )
 
@@ -42,6 +43,8 @@ type Reconciler struct {
 	Overdue func()
 	// Scope is what the manager serves. It may be nil.
 	Scope *scope.Scope
+	// RunPods has the labels of runs and artifacts.
+	RunPods manifest.RunPods
 
 	mu sync.Mutex
 	// rounds holds the rounds under way as far as this manager has read them, by their Benchmarks.

@@ -46,21 +46,21 @@ func short(spec *v1alpha1.BenchmarkSpec) { spec.Repetitions.Min = ptr.To(int32(1
 func TestRoundsBegin(t *testing.T) {
 	b := newBench(t, short)
 	b.round(1000)
-	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkMeasured)
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Template.Spec.Load.Closed.Connections = 30 })
 	b.round(1000)
-	wantRound(t, b, 2, v1alpha1.TriggerChanged, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 2, v1alpha1.TriggerChanged, v1alpha1.BenchmarkMeasured)
 	b.update(func(b *v1alpha1.Benchmark) { b.Annotations = map[string]string{v1alpha1.AnnotationRunRound: "now"} })
 	b.round(1000)
-	wantRound(t, b, 3, v1alpha1.TriggerRequested, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 3, v1alpha1.TriggerRequested, v1alpha1.BenchmarkMeasured)
 	b.reconcile()
-	wantRound(t, b, 3, v1alpha1.TriggerRequested, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 3, v1alpha1.TriggerRequested, v1alpha1.BenchmarkMeasured)
 	b.update(func(b *v1alpha1.Benchmark) {
 		b.Spec.Rerun = v1alpha1.RerunNever
 		b.Spec.Template.Spec.Load.Closed.Connections = 40
 	})
 	b.reconcile()
-	wantRound(t, b, 3, v1alpha1.TriggerRequested, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 3, v1alpha1.TriggerRequested, v1alpha1.BenchmarkMeasured)
 }
 
 // TestAChangeCancelsTheRound changes the spec in mid-round, and cancels another by the annotation.
@@ -189,10 +189,10 @@ func TestSuspend(t *testing.T) {
 	}
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Suspend = nil })
 	b.round(1000)
-	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkMeasured)
 }
 
-// TestForeignRunsAreCounted has the lane admit somebody else's runs during a round and after its last run.
+// TestForeignRunsAreCounted has the lane admit somebody else's runs during a round and after its last run. One that is deleted since counts.
 func TestForeignRunsAreCounted(t *testing.T) {
 	b := newBench(t, func(spec *v1alpha1.BenchmarkSpec) {
 		spec.Repetitions.Min = ptr.To(int32(2))
@@ -218,6 +218,11 @@ func TestForeignRunsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 1000 })
+	b.reconcile()
+	if err := api.DeleteAllOf(t.Context(), &v1alpha1.BenchmarkRun{}, client.InNamespace(ns.Name)); err != nil {
+		t.Fatal(err)
+	}
 	b.round(1000)
 	if n := b.b.Status.Round.ForeignRuns; n == nil || *n != 1 {
 		t.Errorf("%+v", b.b.Status.Round)
@@ -235,7 +240,7 @@ func TestARoundGoesOnWithoutAValidSchedule(t *testing.T) {
 	}
 	b.measured(func(*v1alpha1.BenchmarkRun) int64 { return 1000 })
 	b.reconcile()
-	if len(b.b.Status.History) != 1 || b.b.Status.History[0].Verdict != v1alpha1.BenchmarkPassed {
+	if len(b.b.Status.History) != 1 || b.b.Status.History[0].Verdict != v1alpha1.BenchmarkMeasured {
 		t.Errorf("%+v", b.b.Status)
 	}
 	b.reconcile()
@@ -244,7 +249,7 @@ func TestARoundGoesOnWithoutAValidSchedule(t *testing.T) {
 	}
 	b.update(func(b *v1alpha1.Benchmark) { b.Spec.Schedule = nil })
 	b.reconcile()
-	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkPassed)
+	wantRound(t, b, 1, v1alpha1.TriggerCreated, v1alpha1.BenchmarkMeasured)
 	if c := lifecycle.Succeeded(b.b); lifecycle.IsRejected(b.b) || c.Status != metav1.ConditionTrue {
 		t.Errorf("after it was resolved: %+v", b.b.Status)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -38,8 +41,9 @@ func isFinished(run *v1alpha1.BenchmarkRun) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// observe returns the runs of the round under way. The metrics of each are read once. If a run has the name of one that
-// the round plans, but isn't it, the outcome is not nil. The error is errPart if some were not read yet.
+// observe returns the runs of the round under way, by name: the cache has them in any order, and the round's artifact must be the same
+// when it is made again. The metrics of each are read once. If a run has the name of one that the round plans, but isn't it, the outcome
+// is not nil. The error is errPart if some were not read yet.
 func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner) ([]benchmark.Run, *verdict.End, error) {
 	var list v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingFields{ownerField: string(b.UID)}, client.UnsafeDisableDeepCopy); err != nil {
@@ -73,6 +77,7 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 		}
 		states = append(states, state)
 	}
+	slices.SortFunc(states, func(a, b benchmark.Run) int { return strings.Compare(a.Name, b.Name) })
 	return states, forged, nil
 }
 
@@ -114,13 +119,13 @@ func (r *Reconciler) live(ctx context.Context, run *v1alpha1.BenchmarkRun) (*v1a
 }
 
 // countForeign counts the runs of others that the lane admitted between the begin of the round and the end of
-// its last run. Later ones don't count: the artifact must be the same after a crash.
+// its last run. Later ones don't count, and those that were deleted since do: the artifact must be the same after a crash.
 func (r *Reconciler) countForeign(ctx context.Context, b *v1alpha1.Benchmark, end time.Time) error {
 	var list v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the runs of the lane: %w", err)
 	}
-	foreign := int32(0)
+	foreign, before := int32(0), ptr.Deref(b.Status.Round.ForeignRuns, 0)
 	for i := range list.Items {
 		run := &list.Items[i]
 		admitted := run.Status.AdmissionTime
@@ -128,7 +133,7 @@ func (r *Reconciler) countForeign(ctx context.Context, b *v1alpha1.Benchmark, en
 			foreign++
 		}
 	}
-	b.Status.Round.ForeignRuns = &foreign
+	b.Status.Round.ForeignRuns = ptr.To(max(foreign, before))
 	return nil
 }
 

@@ -57,7 +57,11 @@ func (r *Reconciler) notify(br *v1alpha1.BenchmarkRun, plan *step.Plan) {
 		r.Sessions.Prepare(uid, plan.Prepare.Plans, plan.Prepare.Address)
 	}
 	if b := plan.Begin; b != nil {
-		r.Sessions.Start(uid, b.Stage, r.Sessions.Now()+b.Lead.Microseconds())
+		together := []string{uid}
+		for _, other := range b.With {
+			together = append(together, string(other))
+		}
+		r.Sessions.StartTogether(together, b.Stage, r.Sessions.Now()+b.Lead.Microseconds())
 	}
 	if plan.EndWarmup {
 		r.Sessions.End(uid)

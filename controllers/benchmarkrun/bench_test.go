@@ -75,9 +75,11 @@ func (f *fakeSessions) Watch(_ string, watch session.Watch) { f.address = watch.
 func (f *fakeSessions) Prepare(_ string, plans []*session.Plan, _ string) {
 	f.plans = plans
 }
-func (f *fakeSessions) Start(_ string, stage sessionpb.Stage, at int64) { f.starts[stage] = at }
-func (f *fakeSessions) End(string)                                      { f.ended = true }
-func (f *fakeSessions) EndMeasurement(_ string, second int64)           { f.endSecond = second }
+func (f *fakeSessions) StartTogether(_ []string, stage sessionpb.Stage, at int64) {
+	f.starts[stage] = at
+}
+func (f *fakeSessions) End(string)                            { f.ended = true }
+func (f *fakeSessions) EndMeasurement(_ string, second int64) { f.endSecond = second }
 func (f *fakeSessions) Summarize(_ string, client int, data []byte) {
 	f.summarized = map[int]string{client: string(data)}
 }

@@ -44,8 +44,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if br == nil || err != nil {
 		return ctrl.Result{}, err
 	}
-	if serves, err := r.Scope.Serves(ctx, br.Namespace, !state.IsFinished(br)); !serves || err != nil {
-		return ctrl.Result{RequeueAfter: scope.Interval}, err
+	if serves, err := r.Scope.Serves(ctx, br.Namespace, !state.IsFinished(br)); err != nil {
+		return ctrl.Result{}, err
+	} else if !serves {
+		return ctrl.Result{RequeueAfter: scope.Interval}, nil
 	}
 	defer func() { _ = r.holdArtifact(br, 0) }() // less is always accepted
 	if !br.DeletionTimestamp.IsZero() {

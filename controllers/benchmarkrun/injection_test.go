@@ -84,8 +84,8 @@ func TestChangesOfPodsOnAnAPIServer(t *testing.T) {
 // TestReconcileWaitsForAQueue suspends the Job of a run with a queue, as Kueue does. Meanwhile another run has the lane.
 func TestReconcileWaitsForAQueue(t *testing.T) {
 	b := newBench(t, func(w *wrapper.Run) { w.Obj().Labels = map[string]string{manifest.LabelQueue: "team-a"} })
-	other := b.with(b.run.Spec.Lane)
 	b.reconcile()
+	other := b.with(b.run.Spec.Lane) // later, so that the first has the lane
 	suspend := func(is bool) {
 		t.Helper()
 		var job batchv1.Job

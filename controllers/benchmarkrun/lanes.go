@@ -179,7 +179,7 @@ func (l *lanes) note(br *v1alpha1.BenchmarkRun) {
 func laneFields(br *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	return &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Namespace: br.Namespace, Name: br.Name, UID: br.UID, ResourceVersion: br.ResourceVersion},
-		Spec:       v1alpha1.BenchmarkRunSpec{Lane: br.Spec.Lane, Clients: v1alpha1.Clients{Replicas: br.Spec.Clients.Replicas}},
+		Spec:       v1alpha1.BenchmarkRunSpec{Lane: br.Spec.Lane, Clients: v1alpha1.Clients{Replicas: br.Spec.Clients.Replicas}, Alternation: br.Spec.Alternation},
 		Status: v1alpha1.BenchmarkRunStatus{
 			Conditions: br.Status.Conditions, CompletionTime: br.Status.CompletionTime, Children: br.Status.Children,
 		},

@@ -88,6 +88,9 @@ func (r *Reconciler) observeProgress(ctx context.Context, br *v1alpha1.Benchmark
 
 // observeStart reads what matters while a run starts.
 func (r *Reconciler) observeStart(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
+	if err := r.observeBlock(ctx, br, o); err != nil {
+		return err
+	}
 	if o.Config == nil {
 		if err := r.observeInputs(ctx, br, o); err != nil {
 			return err

@@ -3,12 +3,16 @@ package benchmarkrun
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run/lane"
 	"github.com/assay-dev/assay/internal/run/observed"
@@ -23,11 +27,11 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, 
 	if err := r.List(ctx, &active, client.MatchingFields{laneField: name}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, 0, fmt.Errorf("list the runs of lane %s: %w", name, err)
 	}
-	full, err := r.full(ctx)
+	full, room, err := r.full(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	queue := &lane.Lane{LastAdmission: lastAdmission, Full: full}
+	queue := &lane.Lane{LastAdmission: lastAdmission, Full: full, Room: room}
 	for i := range active.Items {
 		br := &active.Items[i]
 		last := written[br.UID]
@@ -54,42 +58,102 @@ func (r *Reconciler) observeLane(ctx context.Context, name string) (*lane.Lane, 
 	return queue, version, nil
 }
 
-// full returns the namespaces that may have no more active runs now, and why. The active ones are those of the cache, and
-// those that this manager has admitted, or is about to, and that the cache doesn't show yet.
-func (r *Reconciler) full(ctx context.Context) (map[string]string, error) {
-	most, full := r.Settings.MaxActiveRuns, map[string]string{}
+// observeBlock reads the other runs of a run's block that are active, from the cache.
+func (r *Reconciler) observeBlock(ctx context.Context, br *v1alpha1.BenchmarkRun, o *observed.Run) error {
+	others, err := r.ofBlock(ctx, br)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if !lane.Holds(other) {
+			continue
+		}
+		warmedUp, clients := 0, r.Sessions.Observe(string(other.UID)).Clients
+		replicas := loadplan.Replicas(&other.Spec)
+		for i := range replicas {
+			if clients[i].WarmupEnded {
+				warmedUp++
+			}
+		}
+		o.Others = append(o.Others, observed.Other{
+			UID: other.UID, Name: other.Name, Variant: ptr.Deref(other.Spec.Alternation.Variant, 0),
+			Ready: state.TargetWasReady(other) && state.ClientsWereReady(other), WarmedUp: warmedUp == replicas,
+		})
+	}
+	return nil
+}
+
+// ofBlock returns the other runs of a run's block that have not finished, one of each variant: the oldest, by age.
+func (r *Reconciler) ofBlock(ctx context.Context, br *v1alpha1.BenchmarkRun) ([]*v1alpha1.BenchmarkRun, error) {
+	if br.Spec.Alternation == nil {
+		return nil, nil
+	}
+	var all v1alpha1.BenchmarkRunList
+	if err := r.List(ctx, &all, client.InNamespace(br.Namespace), client.MatchingFields{laneField: br.Spec.Lane}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the runs of block %s: %w", br.Spec.Alternation.Block, err)
+	}
+	oldest := map[int32]*v1alpha1.BenchmarkRun{}
+	for i := range all.Items {
+		other := &all.Items[i]
+		if !lane.SameBlock(br, other) {
+			continue
+		}
+		variant := ptr.Deref(other.Spec.Alternation.Variant, 0)
+		if first := oldest[variant]; first == nil || lane.CompareAge(other, first) < 0 {
+			oldest[variant] = other
+		}
+	}
+	return slices.SortedFunc(maps.Values(oldest), lane.CompareAge), nil
+}
+
+// full returns the namespaces that may have no more active runs now, and why, and the room of those that have any. The active
+// ones are those of the cache, and those that this manager has admitted, or is about to, and that the cache doesn't show yet. All
+// runs of a block count as active from the admission of its first.
+func (r *Reconciler) full(ctx context.Context) (full map[string]string, room map[string]int, err error) {
+	most := r.Settings.MaxActiveRuns
+	full = map[string]string{}
 	for namespace, no := range r.lanes.outOfMemory(r.Clock.Now()) {
 		full[namespace] = no.why
 	}
 	if most == 0 {
-		return full, nil
+		return full, nil, nil
 	}
 	admitted := r.lanes.active()
 	var active v1alpha1.BenchmarkRunList
 	if err := r.List(ctx, &active, client.MatchingFields{placeField: placeActive}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the active runs: %w", err)
+		return nil, nil, fmt.Errorf("list the active runs: %w", err)
 	}
-	count := map[string]int{}
+	count, blocks := map[string]int{}, map[string]bool{}
+	add := func(br *v1alpha1.BenchmarkRun) {
+		if a := br.Spec.Alternation; a == nil {
+			count[br.Namespace]++
+		} else if block := fmt.Sprint(br.Namespace, "/", br.Spec.Lane, "/", a.Block, "/", a.Variants); !blocks[block] {
+			blocks[block] = true
+			count[br.Namespace] += int(a.Variants)
+		}
+	}
 	for i := range active.Items {
-		count[active.Items[i].Namespace]++
+		add(&active.Items[i])
 		delete(admitted, active.Items[i].UID)
 	}
 	for uid, last := range admitted {
 		br := &v1alpha1.BenchmarkRun{}
 		found, err := r.read(ctx, r, client.ObjectKeyFromObject(last), br)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if found && br.UID == uid && !newer(br, last) {
-			count[last.Namespace]++
+			add(last)
 		}
 	}
+	room = map[string]int{}
 	for namespace, n := range count {
+		room[namespace] = max(0, most-n)
 		if n >= most {
 			full[namespace] = fmt.Sprintf("%d are active, in all lanes, which is as many as this manager allows (--max-active-runs)", n)
 		}
 	}
-	return full, nil
+	return full, room, nil
 }
 
 // observePosition reads a run's position from the cache, and confirms past it that no pod holds the

@@ -35,7 +35,7 @@ type Sessions interface {
 	Watch(run string, watch session.Watch)
 	Prepare(run string, plans []*session.Plan, address string)
 	Now() int64
-	Start(run string, stage sessionpb.Stage, at int64)
+	StartTogether(runs []string, stage sessionpb.Stage, at int64)
 	End(run string)
 	EndMeasurement(run string, second int64)
 	Summarize(run string, client int, data []byte)

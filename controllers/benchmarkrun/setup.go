@@ -142,8 +142,18 @@ func (r *Reconciler) nextAfterPod(ctx context.Context, pod client.Object) []reco
 	return r.next(ctx, pod.GetLabels()[manifest.LabelLane])
 }
 
-func (r *Reconciler) nextAfterRun(ctx context.Context, br client.Object) []reconcile.Request {
-	return r.nextAfter(ctx, types.NamespacedName{Namespace: br.GetNamespace(), Name: br.(*v1alpha1.BenchmarkRun).Spec.Lane})
+// nextAfterRun returns the runs that may start after one has entered or left its lane: also the others of its block.
+func (r *Reconciler) nextAfterRun(ctx context.Context, obj client.Object) []reconcile.Request {
+	br := obj.(*v1alpha1.BenchmarkRun)
+	requests := r.nextAfter(ctx, types.NamespacedName{Namespace: br.Namespace, Name: br.Spec.Lane})
+	others, err := r.ofBlock(ctx, br)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the runs of a block")
+	}
+	for _, other := range others {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
+	}
+	return requests
 }
 
 // nextAfter returns the runs that may start after one of a namespace has left a lane, the oldest first: the next of the

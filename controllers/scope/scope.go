@@ -11,6 +11,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -196,6 +197,12 @@ func (s *Scope) of(name types.NamespacedName) *lease {
 	return l
 }
 
+func (s *Scope) forget(name types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.known, name)
+}
+
 // look reads a Lease, and takes or renews it if it should. It returns the identity of another installation that holds it.
 func (s *Scope) look(ctx context.Context, name types.NamespacedName, take bool) (other string, err error) {
 	leases := s.Leases.Leases(name.Namespace)
@@ -226,6 +233,10 @@ func (s *Scope) look(ctx context.Context, name types.NamespacedName, take bool) 
 		}
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 			return s.look(ctx, name, false) // another replica of the installation has, or another manager
+		}
+		if len(s.Namespaces) == 0 && (apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)) {
+			s.forget(name) // with its namespace, in which nothing is left to serve
+			return "", nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("write Lease %s: %w", name, err)

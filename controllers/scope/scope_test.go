@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -152,4 +153,19 @@ func TestTwoInstallations(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.serves("default", true, true)
+
+	// A namespace that is deleted while it has an active run, and one that is gone: nothing is left to serve, and no Lease to renew.
+	if err := admin.CoreV1().Namespaces().Delete(t.Context(), "shop", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.CoordinationV1().Leases("shop").Delete(t.Context(), NamespaceLease, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	clock.Step(Duration)
+	for _, namespace := range []string{"shop", "never"} {
+		second.serves(namespace, true, true)
+		if l := second.known[types.NamespacedName{Namespace: namespace, Name: NamespaceLease}]; l != nil {
+			t.Errorf("the Lease of %s is remembered: %+v", namespace, l)
+		}
+	}
 }

@@ -63,8 +63,10 @@ func (t *Trust) all(ctx context.Context, _ event.GenericEvent, queue workqueue.T
 // Reconcile adds to the CA bundle in a run's ConfigMap what it lacks. It reads the content only if the
 // metadata doesn't show that there is nothing to add.
 func (t *Trust) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	if serves, err := t.Scope.Serves(ctx, request.Namespace, false); !serves || err != nil {
-		return reconcile.Result{RequeueAfter: scope.Interval}, err
+	if serves, err := t.Scope.Serves(ctx, request.Namespace, false); err != nil {
+		return reconcile.Result{}, err
+	} else if !serves {
+		return reconcile.Result{RequeueAfter: scope.Interval}, nil
 	}
 	cached := &metav1.PartialObjectMetadata{}
 	cached.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))

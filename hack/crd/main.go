@@ -1,13 +1,15 @@
-// Command crd finishes what controller-gen writes: from the CustomResourceDefinition of Benchmark it removes the
-// descriptions below the template, which repeat those of BenchmarkRun, and from that of BenchmarkRun those below fields of
-// clients and of backends that repeat the target's, because objects are limited to what kubectl apply keeps in an
-// annotation; from that of BenchmarkRun it makes the schema of the plans of assay-load, before.
+// Command crd finishes what controller-gen writes. Objects are limited to what kubectl apply keeps in an annotation, so it removes
+// from both CustomResourceDefinitions what docs/api.md has: all but the essential sentences of descriptions, and those that repeat
+// others. From the template of a Benchmark, which may change, it removes the rules that a run must not. From the definition
+// of BenchmarkRun it makes the schema of the plans of assay-load.
 package main
 
 import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -31,6 +33,8 @@ func run(benchmark, benchmarkRun, planSchema string) error {
 			return fmt.Errorf("%s has no spec.template.spec", benchmark)
 		}
 		undescribe(template["properties"])
+		changeable(template)
+		compact(at(version, "schema", "openAPIV3Schema"))
 	}
 	if err := write(benchmark, crd); err != nil {
 		return err
@@ -55,6 +59,7 @@ func run(benchmark, benchmarkRun, planSchema string) error {
 				}
 			}
 		}
+		compact(at(version, "schema", "openAPIV3Schema"))
 	}
 	return write(benchmarkRun, crd)
 }
@@ -67,13 +72,19 @@ func write(file string, crd map[string]any) error {
 	return os.WriteFile(file, append([]byte("---\n"), bytes.TrimLeft(text, "\n")...), 0o644)
 }
 
-// read returns a CustomResourceDefinition.
+// read returns a CustomResourceDefinition, made brief.
 func read(file string) (crd map[string]any, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return crd, yaml.Unmarshal(text, &crd)
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		return nil, err
+	}
+	for _, version := range versions(crd) {
+		brief(at(version, "schema", "openAPIV3Schema"), "")
+	}
+	return crd, nil
 }
 
 // versions returns the versions of a CustomResourceDefinition.
@@ -91,6 +102,18 @@ func at(object map[string]any, path ...string) map[string]any {
 		object, _ = object[name].(map[string]any)
 	}
 	return object
+}
+
+// changeable removes the rules about changes from a schema, and from all in it.
+func changeable(schema map[string]any) {
+	if rules, _ := schema[rulesKey].([]any); rules != nil {
+		schema[rulesKey] = slices.DeleteFunc(rules, func(rule any) bool {
+			return strings.Contains(rule.(map[string]any)["rule"].(string), "oldSelf")
+		})
+	}
+	for _, field := range at(schema, "properties") {
+		changeable(field.(map[string]any))
+	}
 }
 
 // undescribe removes the descriptions of fields, by their names, and of all below them.

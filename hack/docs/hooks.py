@@ -4,12 +4,14 @@ The pages are written for GitHub. Here a link to another page becomes one within
 of the repository one to GitHub. A link to a file that doesn't exist stays as it is, and fails the build.
 """
 
+import logging
 import posixpath
 import re
 from pathlib import Path
 
 from mkdocs.structure.files import File
 
+LOG = logging.getLogger("mkdocs.hooks.pictures")
 ROOT = Path(__file__).resolve().parents[2]
 GITHUB = "https://github.com/assay-dev/assay"
 
@@ -26,6 +28,7 @@ INDEXED = {"docs/design": "design/index.md", "docs/screenshots": "screenshots/in
 
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 LINK = re.compile(r"(\]\()([^()\s]+)(\))")
+PICTURE = re.compile(r"(\b(?:src|srcset)=\")([^\"\s]+)(\")")  # of HTML in a page
 CODE = re.compile(r"(`+[^`]*`+)")
 ITEM = re.compile(r"^([-*]|\d+\.) +")
 SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:")
@@ -87,6 +90,7 @@ def on_page_markdown(markdown, page, config, files):
             continue
         parts = CODE.split(line)
         parts[::2] = [LINK.sub(lambda match: match[1] + resolve(match[2], source, uri) + match[3], part) for part in parts[::2]]
+        parts[::2] = [PICTURE.sub(lambda match: match[1] + raw(match[2], source, uri) + match[3], part) for part in parts[::2]]
         lines.append("".join(parts))
     return "\n".join(lines)
 
@@ -106,6 +110,17 @@ def resolve(link, source, uri):
     else:
         return f"{GITHUB}/{'tree' if (ROOT / target).is_dir() else 'blob'}/main/{target}{mark}{fragment}"
     return posixpath.relpath(inside, posixpath.dirname(uri) or ".") + mark + fragment
+
+
+def raw(link, source, uri):
+    """Returns the address of a picture in HTML, which mkdocs leaves as it is, on the page that a browser shows. One that leads nowhere fails the build."""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+    if SCHEME.match(link):
+        return link
+    if not (ROOT / path).is_file() or not path.startswith("docs/"):
+        LOG.warning("%s: no picture %s", source, link)
+    deeper = "" if posixpath.basename(uri) in ("index.md", "README.md") else "../"
+    return deeper + resolve(link, source, uri)
 
 
 def on_post_page(output, page, config):

@@ -49,8 +49,9 @@ func parseLayer(text string) ([]piece, error) {
 var epoch = time.Unix(0, 0).UTC()
 
 // writeLayer writes the pieces as a tar archive whose entries belong to root. A
-// single file gets the piece's mode; files in a directory keep theirs. Devices
-// and sockets are skipped: the container runtime provides them.
+// single file gets the piece's mode; files in a directory keep theirs. Those of a directory other than a root file system can be
+// read, and programs and directories entered, by any user, whatever the umask they were made under: a cluster may choose
+// the user. Devices and sockets are skipped: the container runtime provides them.
 func writeLayer(out io.Writer, pieces []piece) error {
 	archive := tar.NewWriter(out)
 	made := map[string]bool{"/": true}
@@ -65,7 +66,7 @@ func writeLayer(out io.Writer, pieces []piece) error {
 		if info.IsDir() {
 			err = addTree(archive, p, made)
 		} else {
-			err = add(archive, p, info, p.mode)
+			err = add(archive, p, info, p.mode, 0)
 		}
 		if err != nil {
 			return err
@@ -87,8 +88,8 @@ func addParents(archive *tar.Writer, dir string, made map[string]bool) error {
 	})
 }
 
-// add adds a file, directory or symbolic link. A mode of 0 keeps its own.
-func add(archive *tar.Writer, p piece, info fs.FileInfo, mode int64) error {
+// add adds a file, directory or symbolic link. A mode of 0 keeps its own, to which shared is added.
+func add(archive *tar.Writer, p piece, info fs.FileInfo, mode, shared int64) error {
 	link := ""
 	if info.Mode()&fs.ModeSymlink != 0 {
 		var err error
@@ -102,7 +103,7 @@ func add(archive *tar.Writer, p piece, info fs.FileInfo, mode int64) error {
 	}
 	header := &tar.Header{
 		Typeflag: own.Typeflag, Name: strings.TrimPrefix(p.target, "/"), Linkname: link,
-		Size: own.Size, Mode: cmp.Or(mode, own.Mode), ModTime: epoch,
+		Size: own.Size, Mode: cmp.Or(mode, own.Mode) | shared, ModTime: epoch,
 	}
 	if info.IsDir() {
 		header.Name += "/"
@@ -143,7 +144,14 @@ func addTree(archive *tar.Writer, tree piece, made map[string]bool) error {
 		case mode.IsDir():
 			made[target] = true
 		}
-		return add(archive, piece{source: source, target: target}, info, 0)
+		shared := int64(0)
+		if tree.target != "/" && info.Mode()&fs.ModeSymlink == 0 {
+			shared = 0o444
+			if info.Mode()&0o100 != 0 {
+				shared = 0o555
+			}
+		}
+		return add(archive, piece{source: source, target: target}, info, 0, shared)
 	})
 }
 

@@ -115,6 +115,11 @@ func layerOf(t *testing.T, pieces ...piece) []byte {
 func TestWriteLayer(t *testing.T) {
 	dir := tree(t)
 	notes := filepath.Join(dir, "usr/notes")
+	private := t.TempDir()
+	if err := errors.Join(os.Chmod(private, 0o700), os.WriteFile(filepath.Join(private, "notes"), []byte("content of notes"), 0o600),
+		os.WriteFile(filepath.Join(private, "tool"), []byte("content of tool"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
 		pieces []piece
 		want   []string
@@ -139,6 +144,16 @@ func TestWriteLayer(t *testing.T) {
 				"0 0755 opt/x/a content of usr/notes",
 				"0 0755 opt/x/b content of usr/notes",
 				"0 0111 c content of usr/notes",
+			},
+		},
+		"a directory below the root, made under any umask": {
+			pieces: []piece{{private, "/usr/share/a", 0o755}},
+			want: []string{
+				"5 0755 usr/",
+				"5 0755 usr/share/",
+				"5 0755 usr/share/a/",
+				"0 0644 usr/share/a/notes content of notes",
+				"0 0755 usr/share/a/tool content of tool",
 			},
 		},
 		"a directory below the root": {

@@ -61,7 +61,7 @@ for image in assay assay-load assay-k6; do
   done
   for platform in $IMAGE_PLATFORMS; do
     case $image in
-    assay) programs assay "$platform" manager agent ;;
+    assay) programs assay "$platform" manager agent pin ;;
     assay-load | assay-k6) programs "$image" "$platform" "$image" ;;
     esac
   done

@@ -54,9 +54,9 @@ release-tools:
 .PHONY: release-programs
 release-programs: # Cross-compile all programs
 	@for platform in $(IMAGE_PLATFORMS); do \
-	  echo "  build  manager, agent, assay-load, assay-k6 for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+	  echo "  build  manager, agent, pin, assay-load, assay-k6 for $$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
 	  out=$(RELEASE_WORK)/$$GOOS-$$GOARCH/; \
-	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/manager ./cmd/agent ./cmd/assay-load; \
+	  $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/manager ./cmd/agent ./cmd/pin ./cmd/assay-load; \
 	  (cd k6 && $(GO_BUILD) -ldflags "-s -w -X main.version=v$(VERSION)" -o $$out ./cmd/assay-k6); \
 	done
 	@for platform in $(PLUGIN_PLATFORMS); do \
@@ -67,7 +67,7 @@ release-programs: # Cross-compile all programs
 # A bill of materials covers the programs of all platforms.
 .PHONY: release-images
 release-images: # Write OCI layouts of all images
-	@$(BOM) --image assay --output $(RELEASE_WORK)/sbom/assay $(call RELEASE_PROGRAMS,manager agent,$(IMAGE_PLATFORMS))
+	@$(BOM) --image assay --output $(RELEASE_WORK)/sbom/assay $(call RELEASE_PROGRAMS,manager agent pin,$(IMAGE_PLATFORMS))
 	@$(BOM) --image assay-load --output $(RELEASE_WORK)/sbom/assay-load $(call RELEASE_PROGRAMS,assay-load,$(IMAGE_PLATFORMS))
 	@$(BOM) --image assay-k6 --output $(RELEASE_WORK)/sbom/assay-k6 $(call RELEASE_PROGRAMS,assay-k6,$(IMAGE_PLATFORMS))
 	@$(call RELEASE_IMAGE,assay) $(ASSAY_LABELS) $(call ASSAY_CONTENT,$(RELEASE_WORK)/linux-{arch},$(RELEASE_WORK)/sbom/assay)

@@ -109,7 +109,7 @@ func (s *ProcSampler) Sample(now func() int64) (*result.ServerSample, error) {
 	}
 	r := &result.ServerSample{Server: of(result.ServerContainer)}
 	r.Server.BytesReceived, r.Server.BytesSent = traffic(interfaces)
-	r.Node, r.Governor = around, s.node.Governor()
+	r.Node, r.Governor, r.Machine = around, s.node.Governor(), s.node.Machine()
 	for _, name := range s.containers.backends() {
 		r.Backends = append(r.Backends, result.BackendUsage{Name: name, ServerUsage: of(name)})
 	}

@@ -25,6 +25,7 @@ const (
 // Encode returns the result as it is stored, in at most limit bytes. A result that
 // does not fit is thinned, in this order, until it does:
 //
+//   - the sketches of seconds, all of them;
 //   - the series, by joining adjacent seconds, to no fewer than 600 points;
 //   - the histograms of clients, levels and steps, which summaries replace; the series is
 //     full again, and joined to no fewer than 600 points;
@@ -32,12 +33,17 @@ const (
 //   - the series, to no fewer than 60 points;
 //   - the files of a script's handleSummary(), whose names and sizes are kept.
 //
-// The sketches of seconds are always dropped; EncodeFull keeps them. Counts, totals, merged histograms, environment and
+// EncodeFull keeps the sketches of seconds. Counts, totals, merged histograms, environment and
 // findings are always complete. The result itself is not changed. Errors wrap ErrTooLarge if the result does not fit even
 // then.
 func Encode(r *result.Result, limit int) ([]byte, error) {
 	kept := *r
 	kept.SchemaVersion = result.SchemaVersion
+	if sketched(r.Series) && elements(r.Series) <= maxSeriesElements && histograms(r.Clients) <= maxHistograms {
+		if encoded, err := Pack(&kept, limit); !errors.Is(err, ErrTooLarge) {
+			return encoded, err
+		}
+	}
 	kept.Series = withoutSketches(r.Series)
 	for elements(kept.Series) > maxSeriesElements {
 		kept.Series = joinPairs(kept.Series)
@@ -109,7 +115,7 @@ func encodeSeries(r *result.Result, limit, points int) ([]byte, error) {
 }
 
 func withoutSketches(series []result.Second) []result.Second {
-	if !slices.ContainsFunc(series, func(s result.Second) bool { return s.Sketch != nil }) {
+	if !sketched(series) {
 		return series
 	}
 	series = slices.Clone(series)
@@ -117,6 +123,10 @@ func withoutSketches(series []result.Second) []result.Second {
 		series[i].Sketch = nil
 	}
 	return series
+}
+
+func sketched(series []result.Second) bool {
+	return slices.ContainsFunc(series, func(s result.Second) bool { return s.Sketch != nil })
 }
 
 // elements returns the number of objects of a series.

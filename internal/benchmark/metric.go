@@ -43,8 +43,10 @@ func KeyOf(m *v1alpha1.ComparedMetric) v1alpha1.BenchmarkMetric { return MetricK
 
 // RequestMetrics returns the keys of the metrics of single requests that a spec names, sorted.
 func RequestMetrics(spec *v1alpha1.BenchmarkSpec) (keys []v1alpha1.BenchmarkMetric) {
-	if p := spec.Repetitions; p != nil && p.Until != nil && p.Until.Request != "" {
-		keys = append(keys, MetricKey(p.Until.Metric, p.Until.Request))
+	for i := range spec.Claims {
+		if c := &spec.Claims[i]; c.Request != "" {
+			keys = append(keys, MetricKey(c.Metric, c.Request))
+		}
 	}
 	if c := spec.Comparison; c != nil {
 		for i := range c.Metrics {

@@ -92,8 +92,8 @@ type Round struct {
 const Forms = 5
 
 // EncodeForm returns the round in one of its forms, numbered from 0: gzip-compressed JSON of at most limit bytes. The same round always
-// gives the same bytes. The first form has everything. In the next, runs only keep the metrics that the comparison and repetitions.until
-// name; then only those of the gate; then it has no trend, and at last no levels. The estimates of all metrics are kept. The round
+// gives the same bytes. The first form has everything. In the next, runs only keep the metrics that claims and the comparison
+// name; then only those of claims and of the gate; then it has no trend, and at last no levels. The estimates of all metrics are kept. The round
 // itself is not changed. Errors wrap artifact.ErrTooLarge if the form doesn't fit.
 func (r *Round) EncodeForm(form, limit int) ([]byte, error) {
 	kept := *r
@@ -102,7 +102,7 @@ func (r *Round) EncodeForm(form, limit int) ([]byte, error) {
 	case form == 1:
 		kept.omit(r.named)
 	case form >= 2:
-		kept.omit(r.Gated)
+		kept.omit(func(m v1alpha1.BenchmarkMetric) bool { return r.claimed(m) || r.Gated(m) })
 	}
 	if form >= 3 {
 		kept.Trend = nil
@@ -139,6 +139,7 @@ const (
 	valueStored    = 5.5  // of a metric of the gate in a run
 	cellStored     = 600.0
 	effectStored   = 60.0
+	claimStored    = 74.0
 	capacityStored = 90.0
 	invalidStored  = 200.0 // the message of a run that is replaced
 	anyRoundStored = 8 << 10
@@ -157,7 +158,7 @@ type Extent struct {
 // StoredBytes returns what a round takes at most in its last form, in bytes.
 func (e Extent) StoredBytes() int {
 	runs, trials := float64(e.Cells*e.Blocks+e.Invalid), float64(e.Cells*e.Trials)
-	values, cell := valueStored*float64(e.Gate), cellStored+effectStored*float64(e.Compared)
+	values, cell := valueStored*float64(e.Gate), cellStored+effectStored*float64(max(0, e.Compared-e.Gate))+claimStored*float64(e.Gate)
 	if e.Trials > 0 {
 		cell += capacityStored
 	}
@@ -183,13 +184,15 @@ func (r *Round) omit(keep func(v1alpha1.BenchmarkMetric) bool) {
 	r.Omitted = slices.Sorted(maps.Keys(omitted))
 }
 
-// named reports whether a metric is compared, or decides when to stop.
+// named reports whether a claim is of a metric, or it is compared.
 func (r *Round) named(metric v1alpha1.BenchmarkMetric) bool {
-	if p := r.Spec.Repetitions; p != nil && p.Until != nil && MetricKey(p.Until.Metric, p.Until.Request) == metric {
-		return true
-	}
 	c := r.Spec.Comparison
-	return c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return KeyOf(&m) == metric })
+	return r.claimed(metric) || c != nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return KeyOf(&m) == metric })
+}
+
+// claimed reports whether a claim of the spec is of a metric.
+func (r *Round) claimed(metric v1alpha1.BenchmarkMetric) bool {
+	return slices.ContainsFunc(r.Spec.Claims, func(c v1alpha1.Claim) bool { return c.Level == nil && MetricKey(c.Metric, c.Request) == metric })
 }
 
 // Gated reports whether a metric decides.
@@ -242,7 +245,8 @@ func (r *Round) check() error {
 	}
 	for _, indexes := range [][]int{
 		cellsOf(r.Runs, func(x *Run) int { return x.Cell }), cellsOf(r.Estimates, func(x *Estimate) int { return x.Cell }),
-		cellsOf(r.Effects, func(x *Effect) int { return x.Cell }), cellsOf(r.Capacities, func(x *Capacity) int { return x.Cell }),
+		cellsOf(r.Effects, func(x *Effect) int { return x.Cell }), cellsOf(r.Claims, func(x *Claim) int { return x.Cell }),
+		cellsOf(r.Claims, func(x *Claim) int { return max(0, x.Than) }), cellsOf(r.Capacities, func(x *Capacity) int { return x.Cell }),
 		cellsOf(r.Levels, func(x *LevelEstimate) int { return x.Cell }),
 	} {
 		for _, cell := range indexes {

@@ -85,8 +85,8 @@ func TestArtifactFits(t *testing.T) {
 		limit int
 		kept  []v1alpha1.BenchmarkMetric
 	}{
-		{len(data) - 1, []v1alpha1.BenchmarkMetric{"ErrorRate", "LatencyP50", "LatencyP99"}},
-		{len(data) / 5, []v1alpha1.BenchmarkMetric{"LatencyP99"}},
+		{len(data) - 1, []v1alpha1.BenchmarkMetric{"ErrorRate", "LatencyP99"}},
+		{len(data) / 6, []v1alpha1.BenchmarkMetric{"LatencyP99"}},
 	} {
 		data, err := r.Encode(c.limit)
 		if err != nil {
@@ -152,7 +152,7 @@ func FuzzDecodeRound(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(encoded[:2000]))
-	f.Add(`{"schemaVersion": 1, "cells": [{"index": 0, "name": "a", "baseline": -1}], "runs": [{"cell": 0, "valid": true, "ended": "2026-11-22T12:00:00Z"}], "blocks": 1, "effects": [{"cell": 0, "percent": 1}], "capacities": [{"sustained": 1}]}`)
+	f.Add(`{"schemaVersion": 1, "cells": [{"index": 0, "name": "a", "baseline": -1}], "runs": [{"cell": 0, "valid": true, "ended": "2026-11-22T12:00:00Z"}], "blocks": 1, "effects": [{"cell": 0, "percent": 1}], "claims": [{"name": "a", "cell": 0, "than": -1, "is": "Lower"}], "capacities": [{"sustained": 1}]}`)
 	f.Fuzz(func(t *testing.T, doc string) {
 		data, err := artifact.Pack(json.RawMessage(doc), artifact.ConfigMapLimit)
 		if err != nil {
@@ -163,6 +163,7 @@ func FuzzDecodeRound(f *testing.F) {
 			return
 		}
 		r.Stored()
+		lifecycle.Claims(&r.Evaluation)
 		lifecycle.Effects(r.Cells, r.Effects)
 		lifecycle.Capacities(r.Cells, r.Capacities)
 		lifecycle.LevelChanges(trend.Next(r.Trend, r))

@@ -121,7 +121,7 @@ const (
 // Conditions must be the same in runs whose metrics are compared. Empty ones are unknown, which
 // equals unknown.
 type Conditions struct {
-	// NodeType is the type of the target's node, such as its label node.kubernetes.io/instance-type.
+	// NodeType is the type of the target's node, its label node.kubernetes.io/instance-type, followed by its machine.
 	NodeType string `json:"nodeType,omitempty"`
 	// Kernel is the release of that node's kernel.
 	Kernel string `json:"kernel,omitempty"`
@@ -162,8 +162,24 @@ func ConditionsOf(r *result.Result, nodeType string) Conditions {
 		exclusivity = append(exclusivity, b.Name+" "+b.CPUExclusivity)
 	}
 	return Conditions{
-		NodeType: nodeType, Kernel: e.Kernel, Image: strings.Join(images, ", "), CPUExclusivity: strings.Join(exclusivity, ", "), Placement: placementOf(r),
+		NodeType: withMachine(nodeType, e.Machine), Kernel: e.Kernel, Image: strings.Join(images, ", "), CPUExclusivity: strings.Join(exclusivity, ", "), Placement: placementOf(r),
 	}
+}
+
+// withMachine returns the type of a node with what is known of its machine, as in "c5.large, 2 × Xeon E5, 4 GiB": a type of a cloud has
+// machines of several kinds, and elsewhere nodes have no type.
+func withMachine(nodeType string, m *result.Machine) string {
+	var parts []string
+	if nodeType != "" {
+		parts = append(parts, nodeType)
+	}
+	if m != nil && m.CPUs > 0 {
+		parts = append(parts, fmt.Sprintf("%d × %.60s", m.CPUs, cmp.Or(m.CPUModel, "unknown CPU")))
+	}
+	if m != nil && m.MemoryBytes > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f GiB", float64(m.MemoryBytes)/(1<<30)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // placementMixed is the placement of clients some of which ran on the target's node.

@@ -26,7 +26,8 @@ func measured(rate int64) *result.Result {
 		Server:               &result.Server{End: result.ServerUsage{UserCPU: 5 * rate}},
 		Arrivals:             &result.Arrivals{Due: rate, PlannedMicroseconds: 1_000_000, StartedMicroseconds: 1_000_000},
 		Environment: result.Environment{
-			Kernel: "6.1.0", TargetImageID: "tomcat@sha256:1", CPUExclusivity: "Exclusive",
+			Machine: &result.Machine{CPUs: 2, CPUModel: "Xeon E5", MemoryBytes: 4<<30 - 1<<20},
+			Kernel:  "6.1.0", TargetImageID: "tomcat@sha256:1", CPUExclusivity: "Exclusive",
 			Backends: []result.BackendEnvironment{{Name: "app", ImageID: "app@sha256:2", CPUExclusivity: "Shared"}},
 		},
 		Backends: []result.Backend{{Name: "app"}},
@@ -76,7 +77,7 @@ func TestMetricsAreThoseOfTheAPI(t *testing.T) {
 // TestRequestMetrics takes the metrics of single requests that a Benchmark names.
 func TestRequestMetrics(t *testing.T) {
 	spec := &v1alpha1.BenchmarkSpec{
-		Repetitions: &v1alpha1.Repetitions{Until: &v1alpha1.Precision{Metric: "LatencyP99", Request: "pay"}},
+		Claims: []v1alpha1.Claim{{Metric: "LatencyP99", Request: "pay"}, {Metric: "LatencyP99"}},
 		Comparison: &v1alpha1.Comparison{Metrics: []v1alpha1.ComparedMetric{
 			{Name: "LatencyP99"}, {Name: "LatencyP99", Request: "pay"}, {Name: "RequestsPerSecond", Request: "cart"}, {Name: "ErrorRate", Request: "none"},
 		}},
@@ -182,7 +183,7 @@ func TestComplete(t *testing.T) {
 			if diff := cmp.Diff(c.warnings, run.Warnings); diff != "" {
 				t.Error(diff)
 			}
-			want := benchmark.Conditions{NodeType: "c5.large", Kernel: "6.1.0", Image: "tomcat@sha256:1, app app@sha256:2", CPUExclusivity: "Exclusive, app Shared"}
+			want := benchmark.Conditions{NodeType: "c5.large, 2 × Xeon E5, 4 GiB", Kernel: "6.1.0", Image: "tomcat@sha256:1, app app@sha256:2", CPUExclusivity: "Exclusive, app Shared"}
 			if run.Conditions != want {
 				t.Errorf("conditions %+v", run.Conditions)
 			}

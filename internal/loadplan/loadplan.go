@@ -51,6 +51,7 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			Authentication:      authentication(spec.Load.Authentication),
 			Form:                common.Form,
 			Seed:                seed(i),
+			Slices:              Slices(spec),
 		}
 		if tool := spec.Clients.Tool; tool != nil {
 			plans[i].Tool = string(tool.Name)

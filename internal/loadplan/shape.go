@@ -2,6 +2,7 @@ package loadplan
 
 import (
 	"cmp"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -186,11 +187,12 @@ func TargetRatePerSecond(spec *v1alpha1.BenchmarkRunSpec) float64 {
 // Extent is the size of a load: requests over all clients, or else seconds. A script has neither.
 type Extent struct{ Requests, Seconds int64 }
 
-// Extents returns the extents of the warm-up and of the measurement.
+// Extents returns the extents of the warm-up and of the measurement by the clock, which the loads of a block take together.
 func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 	s := sharing{per: spec.Load.LoadIsPer, clients: Replicas(spec)}
 	extent := func(requests *int64, seconds *int32) Extent {
-		return Extent{Requests: s.all(ptr.Deref(requests, 0)), Seconds: int64(ptr.Deref(seconds, 0))}
+		by := Slices(spec).Extent(time.Duration(ptr.Deref(seconds, 0)) * time.Second)
+		return Extent{Requests: s.all(ptr.Deref(requests, 0)), Seconds: int64(by / time.Second)}
 	}
 	if w := spec.Load.Warmup; w != nil {
 		warmup = extent(w.RequestCount, warmupSeconds(w))
@@ -206,6 +208,15 @@ func Extents(spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement Extent) {
 		measurement = extent(load.Closed.RequestCount, load.Closed.DurationSeconds)
 	}
 	return warmup, measurement
+}
+
+// Slices returns the times at which the load of a run of a block runs, or nil for other runs.
+func Slices(spec *v1alpha1.BenchmarkRunSpec) *profile.Slices {
+	a := spec.Alternation
+	if a == nil {
+		return nil
+	}
+	return &profile.Slices{Variant: int(ptr.Deref(a.Variant, 0)), Variants: int(a.Variants)}
 }
 
 // Steady returns the criterion by which a target counts as steady.

@@ -3,6 +3,7 @@ package loadplan
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
@@ -177,5 +178,19 @@ func TestExtents(t *testing.T) {
 	run.Spec.Load.LoadIsPer = v1alpha1.LoadPerRun
 	if _, measurement = Extents(&run.Spec); measurement != (Extent{Requests: 100}) {
 		t.Errorf("%+v", measurement)
+	}
+}
+
+// Each run of a block has its own slices, and the stages of all take the time of all.
+func TestSlicesOfABlock(t *testing.T) {
+	run := of(1, v1alpha1.Load{Closed: &v1alpha1.ClosedLoad{Connections: 10, DurationSeconds: ptr.To(int32(30))}})
+	run.Spec.Load.Warmup = &v1alpha1.Warmup{DurationSeconds: ptr.To(int32(5))}
+	run.Spec.Alternation = &v1alpha1.Alternation{Block: "pair", Variants: 3, Variant: ptr.To(int32(2))}
+	plan := Plans(run, nil)[0]
+	if plan.Slices == nil || *plan.Slices != (profile.Slices{Variant: 2, Variants: 3}) || plan.Check() != nil || plan.Measurement.Duration() != 30*time.Second {
+		t.Errorf("%+v, %v", plan, plan.Check())
+	}
+	if warmup, measurement := Extents(&run.Spec); warmup.Seconds != 15 || measurement.Seconds != 90 {
+		t.Errorf("%+v and %+v", warmup, measurement)
 	}
 }

@@ -23,6 +23,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 	replicas := int32(loadplan.Replicas(&run.Spec))
 	resources := storedLocally(requirements(run.Spec.Clients.Resources, defaultClientMemory), logStorage, clientStorage)
 	meta := podMeta(run, "", RoleClient)
+	alternate(run, run.Spec.Clients.Resources, &resources)
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels},
 		Spec:       podSpec(true),
@@ -41,6 +42,7 @@ func ClientJob(run *v1alpha1.BenchmarkRun, targetNode string, script []ScriptFil
 		client.Args = append([]string{"x", "assay"}, client.Args...)
 		client.Env = append(client.Env, literal("K6_AUTO_EXTENSION_RESOLUTION", "false"), literal("K6_NO_USAGE_REPORT", "true"))
 	}
+	leaveCPUs(run, &client)
 	mount(&template.Spec, &client, identity(run), identityFolder)
 	mountClientTLS(run, &template.Spec, &client)
 	mountCredentials(run, &template.Spec, &client)

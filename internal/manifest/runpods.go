@@ -14,10 +14,10 @@ import (
 
 // RunPods holds what the administrator sets for the pods, and for the other objects, of all runs. What a run sets itself wins.
 type RunPods struct {
-	// Labels are those of all objects of a run, Annotations those of its pods.
+	// Labels are those of all objects of a run or Benchmark, Annotations those of its pods.
 	Labels      map[string]string `json:"podLabels,omitempty"`
 	Annotations map[string]string `json:"podAnnotations,omitempty"`
-	// InheritLabels are labels of a run that its objects get: a name, or a prefix and *.
+	// InheritLabels are labels of a run or Benchmark that its objects get: a name, or a prefix and *.
 	InheritLabels []string `json:"inheritLabels,omitempty"`
 	// ImagePullSecrets are names of Secrets in the namespace of each run.
 	ImagePullSecrets []string `json:"imagePullSecrets,omitempty"`
@@ -66,11 +66,11 @@ func isOwn(name string) bool {
 	return name == LabelManagedBy || prefix == "assay.dev" || strings.HasSuffix(prefix, ".assay.dev")
 }
 
-// Label puts the administrator's labels, and those that objects inherit of their run's, on an object of a run that is about to be
-// created, and on what others create from it.
-func (p *RunPods) Label(obj Object, ofRun map[string]string) {
+// Label puts the administrator's labels, and those that objects inherit of their run's or Benchmark's, on an object of it that is
+// about to be created, and on what others create from it.
+func (p *RunPods) Label(obj Object, ofOwner map[string]string) {
 	labels := maps.Clone(p.Labels)
-	for name, value := range ofRun {
+	for name, value := range ofOwner {
 		for _, pattern := range p.InheritLabels {
 			prefix, isPrefix := strings.CutSuffix(pattern, "*")
 			if !isOwn(name) && (name == pattern || isPrefix && strings.HasPrefix(name, prefix)) {
@@ -85,8 +85,10 @@ func (p *RunPods) Label(obj Object, ofRun map[string]string) {
 	switch o := obj.(type) {
 	case *batchv1.Job:
 		o.Spec.Template.Labels = merged(labels, o.Spec.Template.Labels)
-	case *unstructured.Unstructured: // cert-manager's Certificate, of which it makes a Secret
-		_ = unstructured.SetNestedStringMap(o.Object, labels, "spec", "secretTemplate", "labels")
+	case *unstructured.Unstructured:
+		if o.GetKind() == "Certificate" { // of cert-manager, which makes a Secret of it
+			_ = unstructured.SetNestedStringMap(o.Object, labels, "spec", "secretTemplate", "labels")
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -10,11 +12,15 @@ import (
 // shareCPU limits the containers of a pod, the agent's first, to a number of CPUs together. Each keeps its own
 // limit, unless that is higher. They request equal parts of what the agent's request leaves, so that none of
 // them has precedence. The agent's usage, a few thousandths of a CPU, is part of the whole. The pod is
-// Guaranteed like any other.
-func shareCPU(spec *corev1.PodSpec, cpu resource.Quantity) {
+// Guaranteed like any other. It fails if the agent, whose CPU the administrator may set, leaves nothing.
+func shareCPU(spec *corev1.PodSpec, cpu resource.Quantity) error {
 	memory := resource.Quantity{}
 	agent, servers := &spec.Containers[0], spec.Containers[1:]
 	part := resource.NewMilliQuantity((cpu.MilliValue()-agent.Resources.Requests.Cpu().MilliValue())/int64(len(servers)), resource.DecimalSI)
+	if part.Sign() <= 0 {
+		return fmt.Errorf("spec.target.sharedCPU is %s, of which the agent has %s, by the administrator's runs.agentResources if not 50m: "+
+			"it must be more", cpu.String(), agent.Resources.Requests.Cpu())
+	}
 	memory.Add(*agent.Resources.Limits.Memory())
 	for i := range servers {
 		own := &servers[i].Resources
@@ -25,6 +31,7 @@ func shareCPU(spec *corev1.PodSpec, cpu resource.Quantity) {
 	}
 	whole := equalResources(cpu, memory)
 	spec.Resources = &whole
+	return nil
 }
 
 func minimum(a, b resource.Quantity) resource.Quantity {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -46,6 +47,13 @@ func TestSharedCPU(t *testing.T) {
 		}
 	}
 	run := fullTarget()
+	run.Spec.Target.SharedCPU = new(resource.MustParse("200m"))
+	settings := &Settings{AssayImage: "assay:1"}
+	settings.RunPods.AgentResources.CPU = new(resource.MustParse("200m"))
+	if _, err := TargetPod(run, rendered(t, run), settings); err == nil || !strings.Contains(err.Error(), "spec.target.sharedCPU is 200m, of which the agent has 200m") {
+		t.Errorf("an agent as large as the whole: %v", err)
+	}
+	run = fullTarget()
 	if pod, err := podOf(t, run, nil); err != nil || pod.Spec.Resources != nil || ServerCPUMillis(&run.Spec.Target, 1) != 1000 {
 		t.Errorf("without: %+v, %v", pod.Spec.Resources, err)
 	}

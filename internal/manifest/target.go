@@ -27,6 +27,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 	pod.Spec.ActiveDeadlineSeconds = ptr.To(podDeadline(run))
 	pod.Spec.ShareProcessNamespace = ptr.To(true)
 	watcher := assayContainer(AgentContainer, settings.AssayImage, settings, settings.RunPods.agent(), "/agent", "sample")
+	alternate(run, spec.Resources, &watcher.Resources)
 	besideServer(&watcher)
 	watcher.Env = []corev1.EnvVar{{Name: "ASSAY_MANAGER", Value: settings.SessionAddress}}
 	mount(&pod.Spec, &watcher, identity(run), identityFolder)
@@ -53,6 +54,7 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 			content = contentSize(run) // the pod's, with the servers'
 		}
 		server.Resources = storedLocally(requirements(resourcesOf(spec, i), defaultTargetMemory), logStorage+content, scratchLimit+content)
+		alternate(run, resourcesOf(spec, i), &server.Resources)
 		if restricted {
 			server.SecurityContext = restrictedContainer()
 		}
@@ -60,10 +62,13 @@ func TargetPod(run *v1alpha1.BenchmarkRun, rendering *server.Rendering, settings
 		pod.Spec.Containers = append(pod.Spec.Containers, server)
 	}
 	if spec.SharedCPU != nil {
-		shareCPU(&pod.Spec, *spec.SharedCPU)
+		if err := shareCPU(&pod.Spec, *spec.SharedCPU); err != nil {
+			return nil, err
+		}
 	}
+	pinServer(run, &pod.Spec, &pod.Spec.Containers[1], settings)
 	if len(spec.Content) > 0 {
-		pod.Spec.InitContainers = []corev1.Container{contentWriter(pod.Spec.Containers[1].Resources, settings)}
+		pod.Spec.InitContainers = append(pod.Spec.InitContainers, contentWriter(pod.Spec.Containers[1].Resources, settings))
 	}
 	pod.Annotations = settings.RunPods.prepare(pod.Annotations, &pod.Spec)
 	if err := putOnTarget(pod, spec); err != nil {

@@ -37,6 +37,7 @@ type Reader struct {
 	softnet  softnet
 	sockets  *sockDiag // nil if there is none
 	governor string
+	machine  result.Machine
 }
 
 // NewReader returns a reader of the proc file system mounted at proc and the sys file system
@@ -51,6 +52,7 @@ func NewReader(proc, sys string) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{proc: fs, namespace: namespace, sys: sys, now: time.Now, cpus: newCPUs(), softnet: softnet{seen: map[uint32]procfs.SoftnetStat{}}}
+	r.readMachine()
 	if sockets, err := newSockDiag(); err == nil {
 		r.sockets = sockets
 	}
@@ -63,6 +65,25 @@ func (r *Reader) Close() error {
 		return nil
 	}
 	return r.sockets.close()
+}
+
+// Machine returns the node's machine as it was when the reader was made.
+func (r *Reader) Machine() result.Machine { return r.machine }
+
+func (r *Reader) readMachine() {
+	m := &r.machine
+	if cpus, err := r.proc.CPUInfo(); err == nil && len(cpus) > 0 {
+		m.CPUs, m.CPUModel = int64(len(cpus)), cpus[0].ModelName
+		for i := range cpus {
+			m.MaxFrequency = max(m.MaxFrequency, int64(1000*cpus[i].CPUMHz))
+		}
+	}
+	if memory, err := r.proc.Meminfo(); err == nil && memory.MemTotalBytes != nil {
+		m.MemoryBytes = int64(*memory.MemTotalBytes)
+	}
+	if kilohertz, err := strconv.ParseInt(textOf(filepath.Join(r.sys, "devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")), 10, 64); err == nil && kilohertz > 0 {
+		m.MaxFrequency = kilohertz
+	}
 }
 
 // Governor returns the frequency governor of the pod's CPUs at the last sample, or "" if it is

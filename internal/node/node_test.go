@@ -193,6 +193,31 @@ func TestRunQueueAndFrequency(t *testing.T) {
 	}
 }
 
+// TestMachine has the machine as /proc and the frequency driver describe it, and one without either.
+func TestMachine(t *testing.T) {
+	r := play(t)
+	r.write(t, filepath.Join(r.proc, "cpuinfo"), "processor\t: 0\nmodel name\t: Some CPU @ 2.20GHz\ncpu MHz\t\t: 2200.150\n\nprocessor\t: 1\nmodel name\t: Some CPU @ 2.20GHz\ncpu MHz\t\t: 2199.998\n")
+	r.write(t, filepath.Join(r.proc, "meminfo"), "MemTotal:       16384000 kB\nMemFree:         1000000 kB\n")
+	want := result.Machine{CPUModel: "Some CPU @ 2.20GHz", CPUs: 2, MemoryBytes: 16_384_000 << 10, MaxFrequency: 2_200_150}
+	for _, driver := range []string{"", "3500000\n"} {
+		if driver != "" {
+			r.write(t, filepath.Join(r.sys, "devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), driver)
+			want.MaxFrequency = 3_500_000
+		}
+		reader, err := NewReader(r.proc, r.sys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reader.Machine(); runtime.GOARCH == "amd64" && got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		_ = reader.Close()
+	}
+	if got := play(t).Machine(); got != (result.Machine{}) {
+		t.Errorf("%+v of a machine that says nothing", got)
+	}
+}
+
 // TestCountersNeverDecrease has the pod's processes use more than the CPUs were busy, as the kernel's
 // resolution of 10 ms lets it look like, I/O wait decrease, and the pod's CPUs change.
 func TestCountersNeverDecrease(t *testing.T) {

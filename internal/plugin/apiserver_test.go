@@ -16,6 +16,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -28,7 +30,7 @@ const (
 )
 
 // apiServer is a fake API server for the tests of the plugin. It holds one BenchmarkRun, one Benchmark and one
-// ConfigMap in the namespace default, and supports get, list, watch and merge patches. It can be stopped and
+// ConfigMap in the namespace default, and supports get, list, watch, merge patches, and of Benchmarks create and delete. It can be stopped and
 // restarted at the same address.
 type apiServer struct {
 	t       *testing.T
@@ -209,6 +211,8 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 			s.t.Error(err)
 		}
 		answer(w, http.StatusCreated, object)
+	case r.Method == http.MethodPost && name == "":
+		s.create(w, r)
 	case name == "" && r.URL.Query().Get("watch") != "":
 		s.watch(w, r)
 	case name == "":
@@ -220,6 +224,13 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
 			"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind, "metadata": metav1.ListMeta{ResourceVersion: version}, "items": items,
 		})
+	case object == nil && r.Method == http.MethodPatch && r.Header.Get("Content-Type") == "application/apply-patch+yaml":
+		s.create(w, r)
+	case object != nil && name == object.GetName() && r.Method == http.MethodDelete:
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.set(collection, nil)
+		answer(w, http.StatusOK, object)
 	case object != nil && name == object.GetName() && r.Method == http.MethodPatch:
 		s.patch(w, r)
 	case object != nil && name == object.GetName():
@@ -229,6 +240,26 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		answer(w, http.StatusNotFound, status(apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, r.URL.Path)))
 	}
+}
+
+// create creates the Benchmark, unless there is one of its name.
+func (s *apiServer) create(w http.ResponseWriter, r *http.Request) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	b := &v1alpha1.Benchmark{}
+	if err := json.NewDecoder(r.Body).Decode(b); err != nil {
+		s.t.Error(err)
+	}
+	if b.Name == "" {
+		b.Name = b.GenerateName + "x7k2p"
+	}
+	if old := s.objects[benchmarksPath]; old != nil && old.GetName() == b.Name {
+		answer(w, http.StatusConflict, status(apierrors.NewAlreadyExists(schema.GroupResource{Resource: "benchmarks"}, b.Name)))
+		return
+	}
+	b.UID, b.Generation, b.Status.ObservedGeneration = types.UID("uid-of-"+b.Name), 1, ptr.To(int64(-1))
+	s.setBenchmark(b)
+	answer(w, http.StatusCreated, b)
 }
 
 // patch merges a patch into the Benchmark.

@@ -23,8 +23,8 @@ var roundStart = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // connectors returns a Benchmark of 2 cells and 10 to 20 blocks that the operator hasn't processed.
 func connectors() *v1alpha1.Benchmark {
 	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Name: "connectors", Namespace: "default", UID: "uid-2", Generation: 1}}
-	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(10)), Max: ptr.To(int32(20)), Until: &v1alpha1.Precision{Metric: "LatencyP99", HalfWidthPercent: 3}}
-	b.Spec.Comparison = &v1alpha1.Comparison{Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}}, OnInconclusive: v1alpha1.InconclusiveFails}
+	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(10)), Max: ptr.To(int32(20))}
+	b.Spec.Comparison = &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"connector": "nio"}}, Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}}}
 	b.Status.ObservedGeneration = ptr.To(int64(-1))
 	return b
 }
@@ -57,14 +57,14 @@ func TestWatchFollowsABenchmark(t *testing.T) {
 	round.ExpectedCompletionTime = ptr.To(metav1.NewTime(roundStart.Add(90 * time.Minute)))
 	server.SetBenchmark(b)
 	c.out.waitFor(t, "Running     17%  round 1; 3 of 10 to 20 blocks, 1 of 2 cells of the next; 1 invalid; connector=apr; ends about 2026-11-22 13:30 UTC\n")
-	round.Effects = []v1alpha1.EffectStatus{
-		{Cell: "connector=apr", Metric: "LatencyP99", Role: v1alpha1.RoleGate, Percent: "-12.3", LowPercent: "-16", HighPercent: "-8.1", Word: v1alpha1.EffectBetter},
-		{Cell: "connector=apr", Metric: "ErrorRate", Role: v1alpha1.RoleReport, Percent: "4", LowPercent: "-1", Word: v1alpha1.EffectCannotTell},
+	round.Claims = []v1alpha1.ClaimStatus{
+		{Name: "not-worse/LatencyP99/connector=apr", Verdict: v1alpha1.ClaimConfirmed, Percent: "-12.3", LowPercent: "-16", HighPercent: "-8.1"},
+		{Name: "errors", Verdict: v1alpha1.ClaimUndecided, Percent: "4", LowPercent: "-1"},
 	}
-	server.SetBenchmark(complete(b, v1alpha1.BenchmarkPassed, benchmark.ReasonCompleted, "1 gate comparison passed after 10 blocks."))
-	c.wantEnd(t, exit.Success, "connectors, round 1 passed: 1 gate comparison passed after 10 blocks.",
-		"  LatencyP99 of connector=apr: better, -12.3% (-16% to -8.1%)\n",
-		"  ErrorRate of connector=apr: can't tell yet, +4% (-1% to unbounded), not in the gate\n",
+	server.SetBenchmark(complete(b, v1alpha1.BenchmarkPassed, benchmark.ReasonCompleted, "1 claim confirmed after 10 blocks."))
+	c.wantEnd(t, exit.Success, "connectors, round 1 passed: 1 claim confirmed after 10 blocks.",
+		"  not-worse/LatencyP99/connector=apr: confirmed, -12.3% (-16% to -8.1%)\n",
+		"  errors: undecided, +4% (-1% to unbounded)\n",
 		"kubectl assay report benchmark/connectors --namespace default")
 }
 
@@ -115,7 +115,7 @@ func TestWatchOfATrial(t *testing.T) {
 
 func TestExitCodesOfRounds(t *testing.T) {
 	passes := func(b *v1alpha1.Benchmark) *v1alpha1.Benchmark {
-		b.Spec.Comparison.OnInconclusive = v1alpha1.InconclusivePasses
+		b.Spec.OnInconclusive = v1alpha1.InconclusivePasses
 		return b
 	}
 	invalid := connectors()
@@ -127,9 +127,10 @@ func TestExitCodesOfRounds(t *testing.T) {
 		text string
 	}{
 		"passed":                {complete(active(connectors()), v1alpha1.BenchmarkPassed, benchmark.ReasonCompleted, "All."), 0, "round 1 passed: All."},
+		"measured":              {complete(active(connectors()), v1alpha1.BenchmarkMeasured, benchmark.ReasonCompleted, "All."), 0, "round 1 was measured: All."},
 		"failed":                {complete(active(connectors()), v1alpha1.BenchmarkFailed, benchmark.ReasonCompleted, "1 of 1."), 2, "round 1 FAILED: 1 of 1."},
-		"inconclusive":          {complete(active(connectors()), v1alpha1.BenchmarkInconclusive, benchmark.ReasonInvalidRuns, "4 of 9."), 5, "round 1 CAN'T TELL YET: InvalidRuns: 4 of 9."},
-		"inconclusive, passing": {complete(active(passes(connectors())), v1alpha1.BenchmarkInconclusive, benchmark.ReasonCompleted, "1."), 0, "counts as passed, because comparison.onInconclusive is Pass"},
+		"inconclusive":          {complete(active(connectors()), v1alpha1.BenchmarkInconclusive, benchmark.ReasonInvalidRuns, "4 of 9."), 5, "round 1 is INCONCLUSIVE: InvalidRuns: 4 of 9."},
+		"inconclusive, passing": {complete(active(passes(connectors())), v1alpha1.BenchmarkInconclusive, benchmark.ReasonCompleted, "1."), 0, "counts as passed, because onInconclusive is Pass"},
 		"cancelled":             {complete(active(connectors()), v1alpha1.BenchmarkError, v1alpha1.ReasonCancelled, "By you."), 1, "round 1 ended with an error: Cancelled: By you."},
 		"an invalid spec":       {invalid, 1, "connectors ended with an error: InvalidSpec: spec.axes: 300 cells"},
 	} {

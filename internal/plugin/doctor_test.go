@@ -74,6 +74,12 @@ func deployment(ready int32, arguments ...string) *appsv1.DeploymentList {
 	return &appsv1.DeploymentList{Items: []appsv1.Deployment{other, d}}
 }
 
+func ofVersion(version string) *appsv1.DeploymentList {
+	list := deployment(2)
+	list.Items[1].Labels = map[string]string{"app.kubernetes.io/version": version}
+	return list
+}
+
 func lease(age time.Duration) *coordinationv1.Lease {
 	renewed := metav1.NewMicroTime(time.Now().Add(-age))
 	return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("a-1"), RenewTime: &renewed, LeaseDurationSeconds: ptr.To(int32(3600))}}
@@ -155,6 +161,8 @@ func TestDoctorFindings(t *testing.T) {
 		"not installed":      {deploymentsPath, &appsv1.DeploymentList{}, nil, "fail    operator: No Deployment", exit.Failed},
 		"not readable":       {deploymentsPath, forbidden(), nil, "unknown operator: You may not read Deployments", 0},
 		"not ready":          {deploymentsPath, deployment(0), nil, "fail    operator: Deployment assay-system/a has no ready pod.", exit.Failed},
+		"an older manager":   {deploymentsPath, ofVersion("1.2.2"), nil, "warn    operator: Deployment assay-system/a is of version 1.2.2, this plugin is of version 1.2.3.", 0},
+		"a manager as new":   {deploymentsPath, ofVersion("v1.2.3"), nil, "ok      operator: ", 0},
 		"partly ready":       {deploymentsPath, deployment(1), nil, "warn    operator: ", 0},
 		"of another place":   {deploymentsPath, deployment(2, "--watch-namespaces=shop,default2"), nil, "fail    operator: Deployment assay-system/a doesn't serve the namespace default.", exit.Failed},
 		"of this place":      {deploymentsPath, deployment(2, "--watch-namespaces=shop,default"), nil, "ok      operator: ", 0},

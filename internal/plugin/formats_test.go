@@ -67,14 +67,14 @@ var documented = regexp.MustCompile("kubectl assay ((?:report|table) [^`>|\n]*)"
 
 // TestDocumentedFormats runs each command of the documentation's table of formats, which has every format.
 func TestDocumentedFormats(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/report.md")
+	docs, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, formats, found := strings.Cut(string(docs), "\n### Formats\n")
-	formats, _, end := strings.Cut(formats, "\n### ")
+	_, formats, found := strings.Cut(string(docs), "\n## What each format is for\n")
+	formats, _, end := strings.Cut(formats, "\n## ")
 	if !found || !end {
-		t.Fatal("docs/report.md has no section Formats")
+		t.Fatal("docs/formats.md has no section on what each format is for")
 	}
 	server := startAPIServer(t)
 	b := connectors()

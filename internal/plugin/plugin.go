@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/assay-dev/assay/internal/plugin/ab"
 	"github.com/assay-dev/assay/internal/plugin/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/check"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
@@ -37,6 +38,10 @@ is wrong with one. Show several runs in a table:
 
 Show all of that in a browser, runs live while they measure:
   kubectl assay ui
+
+Compare two images, settings or manifests, and get the answer in one sentence:
+
+  kubectl assay ab shop:1.4 shop:1.5 -f run.yaml
 
 A Benchmark makes runs of several variants and says which is better, by how much and
 how sure that is:
@@ -70,6 +75,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 		panic(err) // cannot happen: the flag was just added
 	}
 	root.AddCommand(
+		ab.NewCommand(flags, streams),
 		benchmark.NewCommand(flags, streams),
 		check.NewCommand(flags, streams),
 		compare.NewCommand(flags, streams),

@@ -289,16 +289,19 @@ func TestReport(t *testing.T) {
 	server := startAPIServer(t)
 	finished := succeeded(valid)
 	finished.Status.Artifact = reference(t, "uid-1")
+	finished.Annotations = map[string]string{v1alpha1.AnnotationNote: "after the update"}
 	server.SetRun(finished)
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `ConfigMap "tomcat-result" with the result not found`)
 	server.SetConfigMap(stored(t, "uid-1"))
-	start(t, server, "report", "tomcat").wantEnd(t, exit.Success, "BenchmarkRun default/tomcat", "Server Software:        Apache-Coyote/1.1")
+	start(t, server, "report", "tomcat").wantEnd(t, exit.Success, "BenchmarkRun default/tomcat", "Note: after the update\n", "Server Software:        Apache-Coyote/1.1")
+	start(t, server, "report", "tomcat", "-o", "svg=verdict").wantEnd(t, exit.Success, "<svg ", "default/tomcat")
 	start(t, server, "report", "tomcat", "--plot").wantEnd(t, exit.Success, "Server Software:        Apache-Coyote/1.1", "No request succeeded: there is no percentile curve.")
 	start(t, server, "report", "tomcat", "--plot", "-o", "json").wantEnd(t, exit.Unknown, "--plot needs the name of a BenchmarkRun and -o text")
 	start(t, server, "report", "tomcat", "-o", "json").wantEnd(t, exit.Success, `"serverSoftware": "Apache-Coyote/1.1"`)
 	start(t, server, "report", "tomcat", "-o", "html").wantEnd(t, exit.Success, "<!DOCTYPE html>", "default/tomcat")
 	start(t, server, "report", "tomcat", "-o", "svg=levels").wantEnd(t, exit.Failed, `has nothing for the picture "levels"`)
 	start(t, server, "report", "tomcat", "-o", "yaml").wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of benchstat, csv[=levels|percentiles|requests|series], hgrm`)
+	checkOpen(t, server)
 	start(t, server, "report", "other").wantEnd(t, exit.Unknown, `BenchmarkRun "other" not found`)
 	foreign := stored(t, "uid-2")
 	server.SetConfigMap(foreign)
@@ -315,6 +318,34 @@ func TestReport(t *testing.T) {
 	empty.BinaryData = nil
 	server.SetConfigMap(empty)
 	start(t, server, "report", "tomcat").wantEnd(t, exit.Unknown, `key "result.json.gz" not found`)
+}
+
+// checkOpen checks that --open gives the page to what opens files, and keeps it.
+func checkOpen(t *testing.T, server *apiServer) {
+	t.Helper()
+	programs, pages := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", pages)
+	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
+	start(t, server, "report", "tomcat", "--open", "-o", "json").wantEnd(t, exit.Unknown, "--open shows the page of -o html, not -o json")
+	for _, script := range []string{"#!/bin/sh\ncp \"$1\" " + programs + "/opened\n", "#!/bin/sh\nexit 3\n"} {
+		for _, name := range []string{"xdg-open", "open"} {
+			if err := os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+				t.Fatal(err)
+			}
+		}
+		code, text := exit.Success, "The page is in "+pages
+		if strings.Contains(script, "exit 3") {
+			code, text = exit.Unknown, "open the file yourself"
+		}
+		start(t, server, "report", "tomcat", "--open").wantEnd(t, code, text)
+	}
+	if page, err := os.ReadFile(filepath.Join(programs, "opened")); err != nil || !bytes.Contains(page, []byte("<!DOCTYPE html>")) {
+		t.Errorf("%v: %s", err, page)
+	}
+	start(t, server, "report", "other", "--open").wantEnd(t, exit.Unknown, "not found")
+	if files, err := os.ReadDir(pages); err != nil || len(files) != 2 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
 }
 
 func TestTable(t *testing.T) {

@@ -41,11 +41,17 @@ func roundOf(t *testing.T, b *v1alpha1.Benchmark, factor float64) *benchmark.Rou
 	}
 	for {
 		step := p.Next(r.Runs)
-		if step.End != nil {
+		switch {
+		case step.End != nil:
 			r.Evaluation, r.Verdict, r.Reason, r.Message = step.End.Evaluation, step.End.Verdict, step.End.Reason, step.End.Message
 			return r
+		case step.Waiting != nil: // with Alternating, for a whole block
+			for i := range r.Runs {
+				r.Runs[i].Ended = roundStart.Add(time.Minute)
+			}
+			continue
 		}
-		run := benchmark.Run{RunKey: step.Create.RunKey, Name: step.Create.Name, Started: roundStart, Ended: roundStart.Add(time.Minute), Valid: true}
+		run := benchmark.Run{RunKey: step.Create.RunKey, Name: step.Create.Name, Started: roundStart, Valid: true}
 		random := rand.New(rand.NewPCG(uint64(run.Cell), uint64(run.Number)))
 		latency := 1000 * (1 + 0.01*random.NormFloat64())
 		if run.Cell == 1 {
@@ -67,7 +73,7 @@ func conclude(t *testing.T, b *v1alpha1.Benchmark, factor float64) *corev1.Confi
 	active(b)
 	identity := artifact.Identify(data)
 	name := fmt.Sprintf("%s-r%d-round", b.Name, r.Number)
-	b.Status.Round.Effects = lifecycle.Effects(r.Cells, r.Effects)
+	b.Status.Round.Claims, b.Status.Round.Effects = lifecycle.Claims(&r.Evaluation), lifecycle.Effects(r.Cells, r.Effects)
 	b.Status.Round.Artifact = &v1alpha1.ArtifactReference{
 		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: name, Key: benchmark.ArtifactKey}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
 	}
@@ -90,22 +96,23 @@ func TestReportOfABenchmark(t *testing.T) {
 	server.SetBenchmark(b)
 	server.SetConfigMap(first)
 	report := []string{"report", "benchmark/connectors"}
-	start(t, server, report...).wantEnd(t, exit.Success, "Benchmark default/connectors, round 1: FAILED\n", "  Failed: p99 of apr is 21.0% worse than nio's (", "Cells\n-----\n")
-	start(t, server, append(report, "-o", "markdown")...).wantEnd(t, exit.Success, "## Benchmark default/connectors, round 1: FAILED\n", "| connector=apr | connector=nio | LatencyP99 | +21.0% |")
+	start(t, server, report...).wantEnd(t, exit.Success, "Benchmark default/connectors, round 1: FAILED\n", "  Contradicted: not-worse/LatencyP99/connector=apr: p99 of apr is at most 5% higher than that of nio. It is +21.0% (", "Cells\n-----\n")
+	start(t, server, append(report, "-o", "markdown")...).wantEnd(t, exit.Success, "## Benchmark default/connectors, round 1: FAILED\n", "| not-worse/LatencyP99/connector=apr | p99 of connector=apr is at most 5% higher than that of connector=nio | +21.0% |")
 	start(t, server, append(report, "-o", "json")...).wantEnd(t, exit.Success, `"schemaVersion": 1,`, `"verdict": "Failed"`, `"name": "connectors-r1-c001-b09"`)
 	start(t, server, append(report, "-o", "yaml")...).wantEnd(t, exit.Unknown, `unknown output format "yaml": use one of benchstat, csv, html, json, junit, markdown, svg=capacity`)
-	start(t, server, append(report, "-o", "html")...).wantEnd(t, exit.Success, "<!DOCTYPE html>", "p99 of apr is 21.0% worse than nio")
-	start(t, server, append(report, "-o", "svg=effects")...).wantEnd(t, exit.Success, "<svg ", "+21.0%")
+	start(t, server, append(report, "-o", "html")...).wantEnd(t, exit.Success, "<!DOCTYPE html>", "p99 of apr is at most 5% higher than that of nio")
+	start(t, server, append(report, "-o", "svg=claims")...).wantEnd(t, exit.Success, "<svg ", "+21.0%")
 	start(t, server, append(report, "-o", "svg=capacity")...).wantEnd(t, exit.Failed, "has nothing for the picture \"capacity\"")
 
 	second := conclude(t, b, 0.8)
+	b.Annotations = map[string]string{v1alpha1.AnnotationNote: "for release 1.5"}
 	server.SetBenchmark(b)
-	start(t, server, append(report, "--round", "1")...).wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: The last round is 2.\n")
+	start(t, server, append(report, "--round", "1")...).wantEnd(t, exit.Success, "round 1: FAILED\n", "Note: for release 1.5\n", "Note: The last round is 2.\n")
 	start(t, server, append(report, "--round", "7")...).wantEnd(t, exit.Unknown, "round 7 of Benchmark \"connectors\" not found; its history has these rounds: 2, 1")
 	start(t, server, "report", "connectors", "--round", "1").wantEnd(t, exit.Unknown, "--round needs benchmark/NAME")
 
 	// Without its artifact, the last round is reported from the status, an earlier one not at all.
-	start(t, server, report...).wantEnd(t, exit.Success, "round 2: PASSED\n", "  Passed: p99 of apr is 19.3% better than nio's (18.7% to 20.0%, tolerance 5%).",
+	start(t, server, report...).wantEnd(t, exit.Success, "round 2: PASSED\n", "  Confirmed: not-worse/LatencyP99/connector=apr: p99 of apr is at most 5% higher than that of nio. It is -19.3% (-20.6% to -18.5%).",
 		"The metrics of cells and runs are missing.", `ConfigMap "connectors-r2-round" with the result not found`)
 	server.SetConfigMap(second)
 	start(t, server, append(report, "--round", "1")...).wantEnd(t, exit.Unknown, `ConfigMap "connectors-r1-round" with the result not found; the summary is still in "kubectl get benchmark connectors`)
@@ -133,15 +140,15 @@ func TestReportFromTheStatus(t *testing.T) {
 	server := startAPIServer(t)
 	b := active(connectors())
 	round := b.Status.Round
-	round.Effects = []v1alpha1.EffectStatus{{Cell: "connector=gone", Metric: "LatencyP99", Role: v1alpha1.RoleGate, Word: v1alpha1.EffectCannotTell, Percent: "3", LowPercent: "-2", HighPercent: "8", BlocksToDecide: ptr.To(int32(40)), Verdict: v1alpha1.BenchmarkInconclusive}}
+	round.Effects = []v1alpha1.EffectStatus{{Cell: "connector=gone", Metric: "LatencyP99", Percent: "3", LowPercent: "-2", HighPercent: "8"}}
 	round.Capacities = []v1alpha1.CapacityStatus{{Cell: "connector=gone", Sustained: ptr.To(int64(4000)), Achieved: "3996.50", Limit: v1alpha1.LimitClients, Trials: ptr.To(int32(9))}}
 	server.SetBenchmark(complete(b, v1alpha1.BenchmarkInconclusive, benchmark.ReasonCompleted, "1 of 1."))
-	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: CAN'T TELL YET\n1 of 1.\n",
-		"Can't tell yet: p99 of connector=gone is between 2% better and 8% worse than that of the baseline;", "About 40 blocks would decide.",
+	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: INCONCLUSIVE\n1 of 1.\n",
+		"+3%",
 		"connector=gone      4,000              -  the clients: the server's is unknown      3996.5")
 	lifecycle.Reject(b, "other", "spec.axes: 300 cells", roundStart)
 	server.SetBenchmark(b)
-	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: CAN'T TELL YET", "Note: No round has begun for the spec as it is now. spec.axes: 300 cells\n")
+	start(t, server, "report", "benchmark/connectors").wantEnd(t, exit.Success, "round 1: INCONCLUSIVE", "Note: No round has begun for the spec as it is now. spec.axes: 300 cells\n")
 }
 
 func TestTableOfABenchmark(t *testing.T) {

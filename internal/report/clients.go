@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
@@ -35,7 +36,7 @@ func clients(r *result.Result) doc.Section {
 	f.add("Start skew", "%s ms between clients", msText(r.StartSkewMicroseconds(), true))
 	addWarmup(&f, r.Warmup)
 	return doc.Section{ID: "clients", Title: "Clients", Question: "Was it the client?", Blocks: []doc.Block{
-		doc.Paragraph{fmt.Sprintf("CPU is in percent of each client's limit of %s CPUs.", CPUs(limit))}, doc.TableOf("Clients", r.Clients, fields...), f.block(),
+		doc.Paragraph{fmt.Sprintf("CPU is in percent of each client's limit of %s.", CPUCount(limit))}, doc.TableOf("Clients", r.Clients, fields...), f.block(),
 	}}
 }
 
@@ -71,9 +72,9 @@ func ownUsage(r *result.Result, c *result.Client) doc.Facts {
 	limit, usage := r.Environment.ClientCPULimit, c.Usage
 	var f facts
 	if c.DurationMicroseconds() >= 1_000_000 {
-		f.add("CPU", "%.1f%% of %s CPUs", c.CPUPercentOf(limit), CPUs(limit))
+		f.add("CPU", "%.1f%% of %s", c.CPUPercentOf(limit), CPUCount(limit))
 	} else {
-		f.add("CPU", "too short to measure, of %s CPUs", CPUs(limit))
+		f.add("CPU", "too short to measure, of %s", CPUCount(limit))
 	}
 	f.add("CPU time", "%s user, %s system, in %s", secondsText(usage.UserCPU), secondsText(usage.SystemCPU), secondsText(c.DurationMicroseconds()))
 	if c.Requests > 0 {
@@ -81,7 +82,7 @@ func ownUsage(r *result.Result, c *result.Client) doc.Facts {
 	}
 	addMetrics(&f, result.ClientMetrics, &usage, true, "unknown")
 	addWarmup(&f, r.Warmup)
-	f.addTexts("unknown", doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Machine", Value: c.Node}, doc.Fact{Name: "Assay", Value: r.Environment.Assay})
+	f.addTexts("unknown", doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Machine", Value: strings.Trim(c.Node+", "+machineText(r.Environment.Machine), ", ")}, doc.Fact{Name: "Assay", Value: r.Environment.Assay})
 	return f.block()
 }
 

@@ -102,6 +102,14 @@ func CPUs(millis int64) string {
 	return strconv.FormatFloat(float64(millis)/1000, 'f', -1, 64)
 }
 
+// CPUCount returns a limit in words: "1 CPU", "0.25 CPUs".
+func CPUCount(millis int64) string {
+	if millis == 1000 {
+		return "1 CPU"
+	}
+	return CPUs(millis) + " CPUs"
+}
+
 func meanOf(s *result.Summary) int64 { return int64(s.Mean() + 0.5) }
 func maxOf(s *result.Summary) int64  { return s.Max }
 

@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -39,6 +41,40 @@ func levels(r *result.Result) doc.Section {
 	}
 	s.Add(failures)
 	return s
+}
+
+// LevelsInWords says what was measured at the first level of a load with stages, at the one with the most requests per second, and at the
+// last, and which breaking points were reached. unit puts a unit behind a value.
+func LevelsInWords(r *result.Result, unit func(value, unit string) string) string {
+	most, last := 0, len(r.Levels)-1
+	for i := range r.Levels {
+		if r.Levels[i].RequestsPerSecond() > r.Levels[most].RequestsPerSecond() {
+			most = i
+		}
+	}
+	var texts []string
+	for _, i := range slices.Compact(slices.Sorted(slices.Values([]int{0, most, last}))) {
+		p := &levelsOf(r)[i]
+		text := number.Significant(p.RequestsPerSecond()) + " requests/s"
+		if s := p.Total(); s.Count > 0 {
+			text += " and a p99 of " + unit(number.Milliseconds(s.Percentiles[percentile.P99]), "ms")
+		}
+		texts = append(texts, text+" at "+number.Count(p.Load()))
+	}
+	text := fmt.Sprintf("%s of %s: %s.", number.Plural(len(r.Levels), "level"), UnitOfLoad(r), strings.Join(texts, "; "))
+	if len(r.BreakingPoints) == 0 {
+		return text
+	}
+	texts = nil
+	for i := range r.BreakingPoints {
+		if p := &r.BreakingPoints[i]; p.Reached {
+			texts = append(texts, fmt.Sprintf("%s %s at %s %s", BreakingPointName(p), p.Actual, number.Count(p.Load()), UnitOfLoad(r)))
+		}
+	}
+	if len(texts) == 0 {
+		return text + " No breaking point was reached."
+	}
+	return text + " Breaking points: " + strings.Join(texts, "; ") + "."
 }
 
 func levelsTable(r *result.Result) *doc.Table {

@@ -1,11 +1,33 @@
 package report
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
+
+var (
+	unitSuffix = regexp.MustCompile(`(Microseconds|Kilohertz|Bytes)$`)
+	wordBegin  = regexp.MustCompile(`([a-z])([A-Z])`)
+)
+
+// inWords returns the name of a metric in JSON as words: "run queue wait" for runQueueWaitMicroseconds.
+func inWords(name string) string {
+	words := strings.Fields(wordBegin.ReplaceAllString(unitSuffix.ReplaceAllString(name, ""), "$1 $2"))
+	for i, word := range words {
+		switch {
+		case word == "io":
+			words[i] = "I/O"
+		case word == "cpu":
+			words[i] = "CPU"
+		case strings.ToUpper(word) != word: // no abbreviation
+			words[i] = strings.ToLower(word)
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // aroundPod returns what happened around the target or a client. name is that of its CPUs.
 func aroundPod(name string, u *result.NodeUsage, governor string) doc.Facts {
@@ -32,6 +54,9 @@ func aroundPod(name string, u *result.NodeUsage, governor string) doc.Facts {
 	}
 	addMetrics(&f, result.NodeMetrics, u, true, "")
 	if missing := u.Missing(); len(missing) > 0 {
+		for i := range missing {
+			missing[i] = inWords(missing[i])
+		}
 		f.add("Not available", "%s", strings.Join(missing, ", "))
 	}
 	return f.block()

@@ -9,13 +9,18 @@ import (
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
 )
 
 // sparkWidth is the largest number of characters of a row of values over time.
 const sparkWidth = 48
 
-// mainMetrics returns the five most important metrics in a line.
+// mainMetrics returns the five most important metrics in a line; of a load with stages what it came to instead, since nothing is of
+// all levels together.
 func mainMetrics(r *result.Result) string {
+	if len(r.Levels) > 0 {
+		return LevelsInWords(r, func(value, unit string) string { return value + unit }) + fmt.Sprintf(" %s of %s failed.", number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))
+	}
 	total := r.Merged.Latencies.Get(result.Total)
 	latency := func(of percentile.Percentile) string {
 		if total.Count() == 0 {
@@ -31,30 +36,31 @@ func mainMetrics(r *result.Result) string {
 	return text
 }
 
-// CPUCount returns a limit in words: "1 CPU", "0.25 CPUs".
-func CPUCount(millis int64) string {
-	if millis == 1000 {
-		return "1 CPU"
+// OneRun says what a single run doesn't tell.
+func OneRun(r *result.Result) string {
+	if validity.TooShortForSteady(r) {
+		return "One run, too short to tell whether it was steady. How much the next one would differ is not known."
 	}
-	return CPUs(millis) + " CPUs"
+	return "One run: how much the next one would differ is not known."
 }
 
 // overTime returns a row for throughput, p99 and the target's CPU, if the result has metrics of at least two points.
 func overTime(r *result.Result) doc.Section {
-	if len(r.Series) < 2 {
+	points := r.Points()
+	if len(points) < 2 {
 		return doc.Section{}
 	}
 	var f facts
 	row := func(name, unit string, of func(*result.Second) float64) {
-		values := make([]float64, len(r.Series))
-		for i := range r.Series {
-			values[i] = of(&r.Series[i])
+		values := make([]float64, len(points))
+		for i := range points {
+			values[i] = of(&points[i])
 		}
 		if text := sparkline(values, unit); text != "" {
 			f.add(name, "%s", text)
 		}
 	}
-	row("Requests/s", "", func(s *result.Second) float64 { return float64(s.Requests-s.Errors) / float64(max(1, s.Seconds)) })
+	row("Requests/s", "", func(s *result.Second) float64 { return float64(s.Requests-s.Errors) / s.Length() })
 	row("p99", "ms", func(s *result.Second) float64 {
 		if s.P99 == result.Unknown || s.Requests == s.Errors {
 			return math.NaN()
@@ -66,7 +72,7 @@ func overTime(r *result.Result) doc.Section {
 			if s.ServerCPU == result.Unknown {
 				return math.NaN()
 			}
-			return float64(s.ServerCPU) / float64(max(1, s.Seconds)) / 10 / float64(limit)
+			return float64(s.ServerCPU) / s.Length() / 10 / float64(limit)
 		})
 	}
 	return doc.Section{ID: "time", Title: "Over time", Blocks: []doc.Block{f.block()}}

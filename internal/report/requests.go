@@ -58,9 +58,18 @@ func meaning(run *result.Run) doc.Paragraph {
 	if run.Cookies {
 		parts = append(parts, "sent with the cookies that their connection received")
 	}
-	lines := doc.Paragraph{"Latencies are " + latencyMeaning(run) + "."}
+	lines := meansOf(run)
 	if len(parts) > 0 {
 		lines = append(lines, "Requests are "+strings.Join(parts, ", and ")+".")
+	}
+	return lines
+}
+
+// meansOf returns what latencies are, and what seconds are if the load alternated.
+func meansOf(run *result.Run) doc.Paragraph {
+	lines := doc.Paragraph{"Latencies are " + latencyMeaning(run) + "."}
+	if n := run.Variants; n > 0 {
+		lines = append(lines, fmt.Sprintf("The load alternated between %d variants in slices of 1s: the %d variants were up at the same time, one was loaded at a time. Seconds are those in which this one was.", n, n))
 	}
 	return lines
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/validity"
 )
 
 // writeText writes the report of a run for a terminal.
@@ -49,6 +50,9 @@ func heading(r *result.Result) *doc.Document {
 		Title: fmt.Sprintf("BenchmarkRun %s/%s", r.Run.Namespace, r.Run.Name), Subtitle: cmp.Or(r.Run.Server, "unknown") + " on " + cmp.Or(r.Run.Image, "unknown"),
 		Verdict: doc.Verdict{Text: Headline(r)}, Findings: Findings(r),
 	}
+	if r.Run.Note != "" {
+		d.Notes = []string{r.Run.Note}
+	}
 	if r.Run.Standalone {
 		d.Title, d.Subtitle = cmp.Or(r.Run.Name, "unknown"), "load on "+cmp.Or(r.Run.Server, "unknown")
 	}
@@ -56,7 +60,11 @@ func heading(r *result.Result) *doc.Document {
 }
 
 func metricsLine(r *result.Result) doc.Section {
-	return doc.Section{ID: "metrics", Blocks: []doc.Block{doc.Paragraph{mainMetrics(r)}}}
+	lines := doc.Paragraph{mainMetrics(r)}
+	if validity.Valid(r.Findings) {
+		lines = append(lines, OneRun(r))
+	}
+	return doc.Section{ID: "metrics", Blocks: []doc.Block{lines}}
 }
 
 // writeMarkdown writes what a pull request's comment should say of a run: the verdict and the findings, the thresholds, the
@@ -68,7 +76,7 @@ func writeMarkdown(w io.Writer, r *result.Result) error {
 	}
 	cost := costOf(r)
 	s := doc.Section{Title: "Summary", Blocks: []doc.Block{
-		doc.Paragraph{"Latencies are " + latencyMeaning(&r.Run) + "."}, summaryTable(r),
+		meansOf(&r.Run), summaryTable(r),
 		doc.Paragraph{fmt.Sprintf("CPU per request: target %s, clients %s", costText(cost.Target, " µs", "unknown"), costText(cost.Clients, " µs", "unknown"))},
 	}}
 	if a := r.Arrivals; a != nil {

@@ -96,19 +96,20 @@ func sampledSeconds(r *result.Result, number int) []int64 {
 		expected float64
 	}
 	var succeeded int64
-	for i := range r.Series {
-		succeeded += r.Series[i].Requests - r.Series[i].Errors
+	points := r.Points()
+	for i := range points {
+		succeeded += points[i].Requests - points[i].Errors
 	}
 	var samples []sample
 	var before int64
-	for i := range r.Series {
-		s := &r.Series[i]
+	for i := range points {
+		s := &points[i]
 		after := before + s.Requests - s.Errors
 		// The bounds of all seconds are rounded alike, so that their numbers add up.
 		first, last := rounded(before, succeeded, number), rounded(after, succeeded, number)
 		for n := first; n < last; n++ {
 			share := (float64(n-first) + 0.5) / float64(last-first)
-			second := s.Second + int64(float64(s.Seconds)*float64((n-first)*7919%(last-first))/float64(last-first))
+			second := s.Second + int64(s.Length()*float64((n-first)*7919%(last-first))/float64(last-first))
 			samples = append(samples, sample{second, expectedTime(s, share)})
 		}
 		before = after

@@ -35,6 +35,9 @@ func ScriptFacts(s *result.Script) doc.Facts {
 	if s.DroppedIterations > 0 {
 		f.add("Dropped iterations", "%d", s.DroppedIterations)
 	}
+	if s.InterruptedIterations > 0 {
+		f.add("Interrupted iterations", "%d: k6 ended them, and their requests under way are not counted", s.InterruptedIterations)
+	}
 	if s.ThrownIterations > 0 {
 		f.add("Iterations that threw", "%d", s.ThrownIterations)
 	}

@@ -19,7 +19,7 @@ func seriesColumns(r *result.Result) []doc.Field[result.Second] {
 	}
 	columns := []doc.Field[result.Second]{
 		whole("second", func(s *result.Second) int64 { return s.Second }),
-		whole("seconds", func(s *result.Second) int64 { return s.Seconds }),
+		doc.Number("seconds", func(s *result.Second) string { return strconv.FormatFloat(s.Length(), 'f', -1, 64) }),
 		whole("requests", func(s *result.Second) int64 { return s.Requests }),
 		whole("failed", func(s *result.Second) int64 { return s.Errors }),
 	}
@@ -36,8 +36,8 @@ func seriesColumns(r *result.Result) []doc.Field[result.Second] {
 	}
 	columns = append(columns,
 		counted("dropped", func(c *result.Counts) int64 { return c.Dropped }),
-		doc.Number("requests_per_second", func(s *result.Second) string { return perSecondText(s.Requests-s.Errors, s.Seconds, 2) }),
-		doc.Number("bytes_per_second", func(s *result.Second) string { return perSecondText(s.BytesReceived, s.Seconds, 0) }),
+		doc.Number("requests_per_second", func(s *result.Second) string { return perSecondText(s, s.Requests-s.Errors, 2) }),
+		doc.Number("bytes_per_second", func(s *result.Second) string { return perSecondText(s, s.BytesReceived, 0) }),
 		doc.Number("mean_ms", func(s *result.Second) string { return meanText(s, result.Total) }),
 	)
 	columns = append(columns, totalColumns()...)
@@ -46,7 +46,7 @@ func seriesColumns(r *result.Result) []doc.Field[result.Second] {
 			columns = append(columns, phaseColumns(phase)...)
 		}
 	}
-	columns = append(columns, usageFields(r, true, "", func(s *result.Second) *result.Level { return levelOf(s, len(r.Clients)) })...)
+	columns = append(columns, usageFields(r, true, "", func(s *result.Second) *result.Level { return s.Level(len(r.Clients)) })...)
 	for _, c := range r.Containers() {
 		if c.Usage != nil && c.Usage.End.CompilerCPU > 0 {
 			columns = append(columns, doc.Number("compiler_percent_"+c.Name, func(s *result.Second) string {
@@ -106,18 +106,9 @@ func phaseColumns(phase result.Phase) []doc.Field[result.Second] {
 	}
 }
 
-// levelOf returns seconds as a level of the load, of which usageColumns has columns. The CPU time of clients is their
-// mean.
-func levelOf(s *result.Second, clients int) *result.Level {
-	return &result.Level{
-		Start: s.Second, End: s.Second + s.Seconds, ClientCPU: s.ClientCPU / int64(max(clients, 1)), ServerCPU: s.ServerCPU,
-		TargetUsage: result.TargetUsage{Server: s.Server, Backends: s.Backends, Node: s.Node},
-	}
-}
-
 // compilerPercent returns the CPU time of a container's Java compiler in percent of the container's CPU limit, or -1.
 func compilerPercent(s *result.Second, c *result.Container) float64 {
-	l := levelOf(s, 1)
+	l := s.Level(1)
 	used := l.Of(c.Name)
 	if used == nil {
 		return result.Unknown
@@ -125,8 +116,8 @@ func compilerPercent(s *result.Second, c *result.Container) float64 {
 	return l.CPUPercent(used.CompilerCPU, c.CPULimit)
 }
 
-func perSecondText(count, seconds int64, n int) string {
-	return decimals(float64(count)/float64(max(seconds, 1)), n)
+func perSecondText(s *result.Second, count int64, n int) string {
+	return decimals(float64(count)/s.Length(), n)
 }
 
 func meanText(s *result.Second, phase result.Phase) string {
@@ -139,13 +130,13 @@ func meanText(s *result.Second, phase result.Phase) string {
 // errNoSeries is the error of a result without seconds.
 var errNoSeries = errors.New("the result has no series: the measurement was shorter than a second")
 
-// writeSeriesCSV writes a record for each second of the measurement, or for several that were joined.
+// writeSeriesCSV writes a record for each point of the measurement.
 func writeSeriesCSV(w io.Writer, r *result.Result) error {
 	if len(r.Series) == 0 {
 		return errNoSeries
 	}
 	r = Shown(r)
-	return doc.WriteCSV(w, doc.Records(r.Series, seriesColumns(r)...))
+	return doc.WriteCSV(w, doc.Records(r.Points(), seriesColumns(r)...))
 }
 
 // distribution is the distribution of a phase over some requests.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -28,18 +29,18 @@ func summaryTable(r *result.Result) *doc.Table {
 	}
 	return doc.TableOf("Summary", blocks(r),
 		doc.Word("", func(b *block) string { return b.name }),
-		doc.Number("requests/s", func(b *block) string { return decimals(b.requestsPerSecond, 2) }),
-		doc.Number("p50 ms", total(func(s result.Summary, some bool) string { return percentileText(s, percentile.P50, some) })),
-		doc.Number("p99 ms", total(func(s result.Summary, some bool) string { return percentileText(s, percentile.P99, some) })),
-		doc.Number("max ms", total(func(s result.Summary, some bool) string { return msText(s.Max, some) })),
-		doc.Number("requests", func(b *block) string { return whole(b.counts.Requests) }),
-		doc.Number("failed", func(b *block) string { return whole(b.counts.Errors.Total()) }),
+		doc.Number("requests/s", func(b *block) string { return number.Significant(b.requestsPerSecond) }),
+		doc.Number("p50 ms", total(func(s result.Summary, some bool) string { return shortTime(s.Percentiles[percentile.P50], some) })),
+		doc.Number("p99 ms", total(func(s result.Summary, some bool) string { return shortTime(s.Percentiles[percentile.P99], some) })),
+		doc.Number("max ms", total(func(s result.Summary, some bool) string { return shortTime(s.Max, some) })),
+		doc.Number("requests", func(b *block) string { return number.Count(b.counts.Requests) }),
+		doc.Number("failed", func(b *block) string { return number.Count(b.counts.Errors.Total()) }),
 	)
 }
 
-// percentileText returns a percentile in ms, or - if it is unknown.
-func percentileText(s result.Summary, p percentile.Percentile, exists bool) string {
-	return msText(s.Percentiles[p], exists && s.Percentiles[p] != result.Unknown)
+// shortTime returns a duration in microseconds as milliseconds with three significant digits, or - if it is unknown.
+func shortTime(microseconds int64, exists bool) string {
+	return number.OrDash(exists && microseconds != result.Unknown, number.Milliseconds(microseconds))
 }
 
 // arrivals returns how well an open load kept its rate and, next to the response times, which are measured from the

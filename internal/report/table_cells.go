@@ -20,14 +20,19 @@ var tableColumns = slices.Concat(
 	doc.Words("failed per client"), doc.Numbers("target CPU %", "CPU µs/request of target/clients"), doc.Words("valid"),
 )
 
+// droppableColumns are the columns that a narrow terminal can do without, the first to drop first. Of those that decide all stay.
+var droppableColumns = []string{
+	"p50/p99/max ms per client", "requests/s per client", "CPU µs/request of target/clients", "file", "options", "connector", "target CPU %",
+}
+
 // tableCells returns the cells of a row under tableColumns, and the note to which
 // the last of them refers by its number; empty for none.
 func tableCells(row *Row, place int) (cells []string, note string) {
 	rates, latencies, total, merged := "-", "-", "-", "-"
 	if row.Merged != nil {
-		rates = each(row.Clients, func(f Metrics) string { return decimals(f.RequestsPerSecond, 2) })
+		rates = each(row.Clients, func(f Metrics) string { return number.Significant(f.RequestsPerSecond) })
 		latencies = each(row.Clients, func(f Metrics) string { return latencyCell(f.Latency) })
-		total, merged = decimals(row.Merged.RequestsPerSecond, 2), latencyCell(row.Merged.Latency)
+		total, merged = number.Significant(row.Merged.RequestsPerSecond), latencyCell(row.Merged.Latency)
 	}
 	valid, note := validCell(row, place)
 	return []string{
@@ -125,7 +130,7 @@ func latencyCell(l *RowLatency) string {
 	if l == nil {
 		return "-"
 	}
-	return decimals(ms(l.P50), 1) + "/" + decimals(ms(l.P99), 1) + "/" + decimals(ms(l.Max), 1)
+	return number.Milliseconds(l.P50) + "/" + number.Milliseconds(l.P99) + "/" + number.Milliseconds(l.Max)
 }
 
 // failedCell returns the number of failed requests of each client, and how they failed: "0" if none
@@ -170,11 +175,11 @@ func errorKinds(errors result.ErrorCounts) []result.ErrorKind {
 // with names if there are several.
 func cpuCell(containers []RowContainer) string {
 	if len(containers) == 1 {
-		return decimals(containers[0].CPUPercentOfLimit, 1)
+		return decimals(containers[0].CPUPercentOfLimit, 0)
 	}
 	var texts []string
 	for _, c := range containers {
-		texts = append(texts, c.Name+" "+decimals(c.CPUPercentOfLimit, 1))
+		texts = append(texts, c.Name+" "+decimals(c.CPUPercentOfLimit, 0))
 	}
 	return cmp.Or(strings.Join(texts, ", "), "-")
 }
@@ -201,7 +206,7 @@ func reasons(row *Row) string {
 
 // tableOf returns a row for each run and, under them, why results aren't valid or aren't there.
 func tableOf(rows []Row) *doc.Document {
-	t := &doc.Table{Caption: "Runs", Columns: tableColumns}
+	t := &doc.Table{Caption: "Runs", Columns: tableColumns, Droppable: droppableColumns}
 	var notes doc.Paragraph
 	for i := range rows {
 		cells, note := tableCells(&rows[i], len(notes)+1)

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -74,6 +76,33 @@ func TestTableGolden(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// narrow is a terminal with a number of columns.
+type narrow struct {
+	bytes.Buffer
+	columns int
+}
+
+func (w *narrow) Columns() int { return w.columns }
+
+// TestTableDropsColumns checks that a narrow terminal gets a table without what decides nothing, and blocks of lines only if that isn't enough.
+func TestTableDropsColumns(t *testing.T) {
+	for columns, want := range map[int][]string{
+		260: {"run", "connector", "file", "options", "requests/s per client", "total", "p50/p99/max ms per client", "merged", "failed per client", "target CPU %", "CPU µs/request of target/clients", "valid"},
+		170: {"run", "connector", "file", "options", "total", "merged", "failed per client", "target CPU %", "CPU µs/request of target/clients", "valid"},
+		66:  {"run", "total", "merged", "failed per client", "valid"},
+		40:  {"tomcat-nio"},
+	} {
+		out := narrow{columns: columns}
+		if err := report.WriteTable(&out, "text", rows()[:1]); err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(out.String(), "\n")
+		if got := regexp.MustCompile(" {2,}").Split(head, -1); !slices.Equal(got, want) {
+			t.Errorf("on %d columns: %q, want %q", columns, got, want)
+		}
 	}
 }
 
@@ -234,7 +263,7 @@ func TestTableOfARequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	rate, _ := r.Metric("RequestsPerSecond", "checkout")
-	for _, want := range []string{fmt.Sprintf("%.2f", rate), "3 (status)", `no metrics of a request "none"`} {
+	for _, want := range []string{" " + number.Significant(rate) + " ", "3 (status)", `no metrics of a request "none"`} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

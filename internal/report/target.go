@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -15,7 +16,7 @@ func target(r *result.Result) doc.Section {
 	s := doc.Section{ID: "target", Title: "Target", Question: "What did the server use?"}
 	if shared := r.Environment.SharedCPULimit; shared > 0 {
 		var f facts
-		f.add("Shared limit", "%s CPUs for all containers together", CPUs(shared))
+		f.add("Shared limit", "%s for all containers together", CPUCount(shared))
 		s.Add(f.block())
 	}
 	containers := r.Containers()
@@ -95,7 +96,7 @@ func environment(r *result.Result) doc.Section {
 		}
 	}
 	f.addTexts(unknown,
-		doc.Fact{Name: "Target node", Value: e.TargetNode},
+		doc.Fact{Name: "Target node", Value: e.TargetNode}, doc.Fact{Name: "Machine", Value: machineText(e.Machine)},
 		doc.Fact{Name: "Server", Value: strings.Join(append([]string{e.ServerVersion}, e.Libraries...), ", ")},
 		doc.Fact{Name: "Connector", Value: e.Connector},
 		doc.Fact{Name: "Kernel", Value: e.Kernel},
@@ -106,6 +107,27 @@ func environment(r *result.Result) doc.Section {
 		f.add("Changed in "+podsOf(&c), "%s", changeText(&c))
 	}
 	return doc.Section{ID: "environment", Title: "Environment", Question: "Under what conditions was it measured?", Blocks: []doc.Block{f.block()}}
+}
+
+// machineText describes a machine as far as it is known.
+func machineText(m *result.Machine) string {
+	if m == nil {
+		return ""
+	}
+	var parts []string
+	if m.CPUModel != "" {
+		parts = append(parts, m.CPUModel)
+	}
+	if m.CPUs > 0 {
+		parts = append(parts, CPUCount(1000*m.CPUs))
+	}
+	if m.MaxFrequency > 0 {
+		parts = append(parts, "up to "+number.Significant(float64(m.MaxFrequency)/1e6)+" GHz")
+	}
+	if m.MemoryBytes > 0 {
+		parts = append(parts, number.Significant(float64(m.MemoryBytes)/(1<<30))+" GiB of memory")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // ownConfiguration says what a configuration of the user's own does.

@@ -27,3 +27,24 @@ func TestKeepAliveRequestsOfTools(t *testing.T) {
 		}
 	}
 }
+
+// TestSiegePrinted checks that the figures of siege are those that each client's siege printed, with its digits.
+func TestSiegePrinted(t *testing.T) {
+	r := reporttest.Tomcat()
+	r.Run.Tool = result.ToolSiege
+	for i := range r.Clients {
+		r.Clients[i].Tool = &result.Tool{Name: result.ToolSiege, Printed: map[string]string{"response_time": "0.03", "concurrency": "14" + []string{"8.12", "7.40"}[i]}}
+	}
+	var text bytes.Buffer
+	if err := report.Write(&text, "text", r); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"0.03 secs\n", "148.12\n", "147.40\n"} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("no %q", part)
+		}
+	}
+	if strings.Contains(text.String(), "siege's terms") {
+		t.Error("there are figures that siege didn't print")
+	}
+}

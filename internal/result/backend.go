@@ -15,6 +15,19 @@ type ServerSample struct {
 	Node *NodeUsage
 	// Governor is the frequency governor of the target's CPUs; empty if it is unknown.
 	Governor string
+	// Machine is that of the target's node.
+	Machine Machine
+}
+
+// Machine is a node's machine. What is unknown is empty or 0.
+type Machine struct {
+	// CPUModel is the name that the CPU has for itself.
+	CPUModel string `json:"cpuModel,omitempty"`
+	// CPUs is the number of CPUs that are online.
+	CPUs        int64 `json:"cpus,omitempty"`
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+	// MaxFrequency is the highest frequency of a CPU in kilohertz, as the driver or, without one, the CPU's description says.
+	MaxFrequency int64 `json:"maxFrequencyKilohertz,omitempty"`
 }
 
 // BackendUsage is the usage of the processes of a container behind the server since they were

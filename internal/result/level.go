@@ -1,5 +1,7 @@
 package result
 
+import "cmp"
+
 // Level holds the metrics of a load while it was held at one of its levels.
 type Level struct {
 	// TargetConnections or TargetRatePerSecond is the level, over all clients; the other is 0.
@@ -8,7 +10,7 @@ type Level struct {
 	// Start and End are the bounds of the level in whole seconds from the start time.
 	Start int64 `json:"startSeconds"`
 	End   int64 `json:"endSeconds"`
-	// Measure is of the requests that completed between them. It has the latencies of
+	// Measure is of the requests that completed between them, and of those that failed later but began between them. It has the latencies of
 	// LevelPhases: the total; at a rate, delay and service; of pages, the page.
 	Measure
 	// Summaries replace Latencies if those were dropped to keep the stored result
@@ -20,6 +22,8 @@ type Level struct {
 	ServerCPU int64 `json:"serverCPUMicroseconds"`
 	// TargetUsage has the usage of the target's containers, and the metrics from around them.
 	TargetUsage
+	// TrueSeconds is the true length in seconds of a point of the series; 0 for the time between the bounds.
+	TrueSeconds float64 `json:"-"`
 }
 
 // TargetUsage has the usage of the target's containers in a span of time, and the metrics from around them.
@@ -106,10 +110,11 @@ func (l *Level) RequestsPerSecond() float64 {
 // CPUPercent returns ClientCPU or ServerCPU in percent of a limit in thousandths of a CPU; -1 if it is
 // unknown.
 func (l *Level) CPUPercent(microseconds, limitMillis int64) float64 {
-	if microseconds < 0 || limitMillis <= 0 || l.End <= l.Start {
+	seconds := cmp.Or(l.TrueSeconds, float64(l.End-l.Start))
+	if microseconds < 0 || limitMillis <= 0 || seconds <= 0 {
 		return -1
 	}
-	return percentOfLimit(100*float64(microseconds)/float64((l.End-l.Start)*1_000_000), limitMillis)
+	return percentOfLimit(100*float64(microseconds)/(seconds*1_000_000), limitMillis)
 }
 
 // LevelTotals are one client's metrics of one level, or step. The measure has the latencies of LevelPhases.

@@ -55,6 +55,8 @@ type Result struct {
 	// NodeUsage shows what happened around the target's containers during the measurement; nil if
 	// that is unknown.
 	NodeUsage *NodeUsage `json:"nodeUsage,omitempty"`
+	// Waiting holds the target's usage while other variants were loaded; nil for a load that doesn't alternate, and if it is unknown.
+	Waiting *WaitingUsage `json:"waiting,omitempty"`
 	// ServerErrors are the errors in the logs of the target's servers while they were under load, of
 	// those that have any.
 	ServerErrors []ServerErrors `json:"serverErrors,omitempty"`
@@ -74,6 +76,8 @@ type Run struct {
 	Namespace  string `json:"namespace"`
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
+	// Note is what readers of the run have noted in its annotation, which reports read with the result.
+	Note string `json:"-"`
 	// Image is the target's image as declared, Server the kind of server, as "Tomcat NIO".
 	Image  string `json:"image"`
 	Server string `json:"server"`
@@ -106,6 +110,9 @@ type Run struct {
 	Cookies bool `json:"cookies,omitempty"`
 	// Authentication is the scheme by which requests were authenticated; empty for none.
 	Authentication string `json:"authentication,omitempty"`
+	// Variants is the number of runs between which the load alternated in slices of a second, this one included; 0 for a load that
+	// ran all of the time. Times are virtual then: those in which this run was loaded.
+	Variants int64 `json:"variants,omitempty"`
 	// KeepAlive reports whether connections were reused.
 	KeepAlive bool `json:"keepAlive"`
 	// MeasurementTime is the common start time of the measurement.
@@ -197,6 +204,8 @@ type Environment struct {
 	Backends []BackendEnvironment `json:"backends,omitempty"`
 	// Governor is the frequency governor of the target's CPUs, empty if it is unknown.
 	Governor string `json:"governor,omitempty"`
+	// Machine is that of the target's node or, without a cluster, that of the client; nil if it is unknown.
+	Machine *Machine `json:"machine,omitempty"`
 	// Kernel is the release of the target node's kernel.
 	Kernel string `json:"kernel"`
 	// ContainerRuntime and Kubelet are the versions on the target's node.

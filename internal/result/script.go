@@ -27,6 +27,8 @@ type ScriptTotals struct {
 	// Thrown is the number of iterations that ended with an uncaught exception, Exception the first one, or empty.
 	Thrown    int64  `json:"thrown,omitempty"`
 	Exception string `json:"exception,omitempty"`
+	// Interrupted is the number of iterations that k6 interrupted.
+	Interrupted int64 `json:"interrupted,omitempty"`
 	// MarkedFailed reports whether the script called test.fail().
 	MarkedFailed bool `json:"markedFailed,omitempty"`
 	// TeardownError is the error of teardown(), or empty if there was none.
@@ -51,7 +53,7 @@ func (s *ScriptTotals) Check() error {
 	if len(s.Metrics) > most || len(s.Thresholds) > k6metric.MaxThresholds {
 		return fmt.Errorf("%d metrics and %d thresholds of a script", len(s.Metrics), len(s.Thresholds))
 	}
-	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || s.Omitted < 0 || s.Thrown < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted, s.Thrown) > maxMetric ||
+	if s.VirtualUsers < 0 || s.RunMicroseconds < 0 || min(s.Omitted, s.Thrown, s.Interrupted) < 0 || max(s.VirtualUsers, s.RunMicroseconds, s.Omitted, s.Thrown, s.Interrupted) > maxMetric ||
 		len(s.TeardownError) > maxText || len(s.Exception) > maxText {
 		return fmt.Errorf("a script of %d virtual users that ran for %d µs", s.VirtualUsers, s.RunMicroseconds)
 	}
@@ -87,6 +89,9 @@ type Script struct {
 	// ThrownIterations is the number of iterations that ended with an uncaught exception, Exception one of the first ones, or empty.
 	ThrownIterations int64  `json:"thrownIterations,omitempty"`
 	Exception        string `json:"exception,omitempty"`
+	// InterruptedIterations is the number of iterations that k6 interrupted at the end of gracefulStop or of the load. They are not among the
+	// iterations, and their requests under way not among the requests.
+	InterruptedIterations int64 `json:"interruptedIterations,omitempty"`
 	// Metrics are all of k6's metrics with values, including those of setup() and
 	// teardown(), in the order of their first occurrence. MetricsOmitted is the number
 	// of metrics that were omitted because there were too many.

@@ -73,6 +73,7 @@ func (r *Result) AddScript() {
 			s.MarkedFailed = append(s.MarkedFailed, c.Index)
 		}
 		s.ThrownIterations = Plus(s.ThrownIterations, own.Thrown)
+		s.InterruptedIterations = Plus(s.InterruptedIterations, own.Interrupted)
 		if s.Exception == "" {
 			s.Exception = own.Exception
 		}

@@ -11,10 +11,12 @@ import (
 // of all clients and the target. SecondMetrics says what each metric is.
 type Second struct {
 	// Second is the first second, counted from the start; Seconds is their number.
-	Second   int64 `json:"second"`
-	Seconds  int64 `json:"seconds"`
-	Requests int64 `json:"requests" help:"completed requests"`
-	Errors   int64 `json:"errors" help:"failed requests"`
+	Second  int64 `json:"second"`
+	Seconds int64 `json:"seconds"`
+	// TrueSeconds is the true length in seconds of the last point, during which the measurement ended; 0 for Seconds.
+	TrueSeconds float64 `json:"-"`
+	Requests    int64   `json:"requests" help:"completed requests"`
+	Errors      int64   `json:"errors" help:"failed requests"`
 	// P50, P90 and P99 are total times of successful requests, in microseconds.
 	// They are -1 where several seconds were joined, since percentiles cannot be.
 	// Those of the other phases are in Phases, and absent there.
@@ -37,7 +39,7 @@ type Second struct {
 	Counts *Counts     `json:"counts,omitempty"`
 	Phases *PhaseTimes `json:"phases,omitempty"`
 	// Sketch is the distribution of the total times of successful requests, for a heat map: base64 of the counts of buckets
-	// as in HdrHistogram's V2 encoding. Only results in buckets have it; see package artifact.
+	// as in HdrHistogram's V2 encoding. Long results don't have it, unless they are in buckets; see package artifact.
 	Sketch Sketch `json:"sketch,omitempty"`
 	// Server and Backends are all metrics of the target's containers, the latter by name. One
 	// of unknown usage is absent.

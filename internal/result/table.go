@@ -130,10 +130,22 @@ func (t Table[T]) Since(end, start *T) {
 		value, s := f.Of(end), *f.Of(start)
 		switch {
 		case f.Merging != Sum:
-		case f.Optional && (*value == Unknown || s == Unknown):
+		case f.Optional && (*value == Unknown || s == Unknown || *value < s): // smaller: of interfaces, say, of which one is gone
 			*value = Unknown
 		default:
 			*value -= s
+		}
+	}
+}
+
+// Skip changes the metrics at the start of a span of time to those with which Since omits what was added between two times in
+// it. It omits nothing of a metric that is unknown at one of them.
+func (t Table[T]) Skip(start, from, to *T) {
+	for i := range t {
+		f := &t[i]
+		value, a, b := f.Of(start), *f.Of(from), *f.Of(to)
+		if f.Merging == Sum && (!f.Optional || *value != Unknown && a != Unknown && b != Unknown) {
+			*value += b - a
 		}
 	}
 }

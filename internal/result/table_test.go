@@ -120,6 +120,7 @@ func TestMergeAndSince(t *testing.T) {
 		{pair{5, 9, 3, 4}, pair{2, 7, 8, 1}, pair{7, 9, 8, 5}, pair{3, 9, 3, 3}},
 		{pair{5, 7, 3, -1}, pair{2, 9, 8, 1}, pair{7, 9, 8, -1}, pair{3, 7, 3, -1}},
 		{pair{5, 7, 3, 4}, pair{2, 9, 8, -1}, pair{7, 9, 8, -1}, pair{3, 7, 3, -1}},
+		{pair{5, 7, 3, 4}, pair{2, 9, 8, 6}, pair{7, 9, 8, 10}, pair{3, 7, 3, -1}},
 	} {
 		merged, since := test.a, test.a
 		pairs.Merge(&merged, &test.b)
@@ -127,6 +128,27 @@ func TestMergeAndSince(t *testing.T) {
 		if merged != test.merged || since != test.since {
 			t.Errorf("%v and %v: merged %v, since %v", test.a, test.b, merged, since)
 		}
+	}
+}
+
+// TestSkip takes what was added between two times out of a span.
+func TestSkip(t *testing.T) {
+	for _, test := range []struct{ from, to, since pair }{
+		{pair{12, 1, 1, 13}, pair{14, 9, 9, 17}, pair{8, 7, 3, 26}},
+		{pair{12, 1, 1, Unknown}, pair{14, 9, 9, 17}, pair{8, 7, 3, 30}},
+		{pair{12, 1, 1, 13}, pair{14, 9, 9, Unknown}, pair{8, 7, 3, 30}},
+	} {
+		start, end := pair{10, 2, 2, 10}, pair{20, 7, 3, 40}
+		pairs.Skip(&start, &test.from, &test.to)
+		pairs.Since(&end, &start)
+		if end != test.since {
+			t.Errorf("without %v to %v: %v, want %v", test.from, test.to, end, test.since)
+		}
+	}
+	start, end := pair{10, 2, 2, Unknown}, pair{20, 7, 3, 40}
+	pairs.Skip(&start, &pair{12, 0, 0, 15}, &pair{14, 0, 0, 16})
+	if pairs.Since(&end, &start); end.Optional != Unknown {
+		t.Errorf("%v since an unknown start", end)
 	}
 }
 

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/assay-dev/assay/internal/percentile"
 )
@@ -9,6 +10,8 @@ import (
 const (
 	// maxToolText bounds the texts of a Tool in bytes.
 	maxToolText = 100
+	// maxToolFigures bounds the number of figures that a Tool printed.
+	maxToolFigures = 20
 	// maxToolSum bounds the sum of the times of a client's requests in microseconds.
 	maxToolSum = 1 << 52
 )
@@ -37,12 +40,22 @@ type Tool struct {
 	Max     int64  `json:"maxMicroseconds"`
 	// Percentiles are by percentile.Percentile; further ones are Unknown.
 	Percentiles []int64 `json:"percentilesMicroseconds"`
+	// Printed are all figures as siege prints them, by its keys: {"response_time": "0.03"}.
+	Printed map[string]string `json:"printed,omitempty"`
 }
 
 // Check returns an error for what no tool can have printed.
 func (t *Tool) Check() error {
 	if len(t.Name) > maxToolText || len(t.Version) > maxToolText {
 		return fmt.Errorf("texts of %d and %d bytes", len(t.Name), len(t.Version))
+	}
+	if len(t.Printed) > maxToolFigures {
+		return fmt.Errorf("%d figures", len(t.Printed))
+	}
+	for key, figure := range t.Printed {
+		if _, err := strconv.ParseFloat(figure, 64); err != nil || len(key) > maxToolText || len(figure) > maxToolText {
+			return fmt.Errorf("figure %.20q: %.20q", key, figure)
+		}
 	}
 	if len(t.Percentiles) > int(percentile.Count) {
 		return fmt.Errorf("%d percentiles", len(t.Percentiles))

@@ -61,11 +61,11 @@ func TestEndEarly(t *testing.T) {
 		end   int64
 		says  string
 	}{
-		"nothing known yet":        {staged(85), 0, "The clients send the load."},
-		"two seconds above":        {passed(staged(84), 83), 0, "The clients send the load."},
+		"nothing known yet":        {staged(85), 0, "The clients are sending load."},
+		"two seconds above":        {passed(staged(84), 83), 0, "The clients are sending load."},
 		"three seconds above":      {passed(staged(85), 84), 87, "The load ends after 87s: CPU of app was 81.0% (above 80%) at 163 connections."},
 		"known late":               {passed(staged(150), 150), 152, "The load ends after 152s: CPU of app was 81.0% (above 80%) at 163 connections."},
-		"as the load ends anyway":  {passed(staged(199), 198), 0, "The clients send the load."},
+		"as the load ends anyway":  {passed(staged(199), 198), 0, "The clients are sending load."},
 		"decided by another":       {decided(staged(86), 87), 87, "The load ends after 87s: CPU of app was 81.0%"},
 		"a decision stands":        {decided(passed(staged(90), 89), 87), 87, "The load ends after 87s: CPU of app was 81.0%"},
 		"decided and time is over": {decided(staged(150), 87), 87, "The load ends after 87s"},

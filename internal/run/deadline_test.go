@@ -21,7 +21,7 @@ func overdueScene() *scene {
 	s := newScene().started(measurementStage)
 	s.run.Spec.ActiveDeadlineSeconds = ptr.To(int32(9))
 	s.run.Status.Conditions = append(s.run.Status.Conditions,
-		metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonMeasuring, Message: "The clients send the load."},
+		metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonMeasuring, Message: "The clients are sending load."},
 		metav1.Condition{Type: v1alpha1.ConditionTargetReady, Status: metav1.ConditionTrue},
 		metav1.Condition{Type: v1alpha1.ConditionClientsReady, Status: metav1.ConditionTrue})
 	return s
@@ -59,7 +59,7 @@ func TestTheDeadline(t *testing.T) {
 		says   []string
 	}{
 		"has passed": {overdueScene(), v1alpha1.ReasonDeadlineExceeded,
-			[]string{"spec.activeDeadlineSeconds (9s)", "Measuring: The clients send the load.", "totals of 2 of 2 clients: client 0, which is connected; client 1"}},
+			[]string{"spec.activeDeadlineSeconds (9s)", "Measuring: The clients are sending load.", "totals of 2 of 2 clients: client 0, which is connected; client 1"}},
 		"has passed, a client is away": {overdueScene().clients(func(c *session.ClientState) {
 			c.Connected, c.DisconnectedSince = false, now.Add(-time.Second)
 		}), "", nil},

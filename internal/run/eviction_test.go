@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
@@ -14,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/run/pods"
 	"github.com/assay-dev/assay/internal/server"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 // disrupt adds the condition of a pod that the cluster evicts.
@@ -158,6 +160,55 @@ func TestDecideEndsARunWhosePodStaysSilent(t *testing.T) {
 	})
 	if got := stateIn(s.decide()); got.Reason != v1alpha1.ReasonClientLost {
 		t.Errorf("the clients: %+v", got)
+	}
+}
+
+// TestFailureHasWhatClientsCounted ends client 1 during the measurement in the ways of a cluster. What had arrived of the counts, and its last
+// words, are in the message and in the progress, and no result.
+func TestFailureHasWhatClientsCounted(t *testing.T) {
+	const (
+		last    = `the client was stopped by the signal "terminated", with 5 requests unanswered, the oldest for 2.500s`
+		counted = " Until their last messages the clients had counted 700 requests of the measurement, 3 of which failed: they are partial, and no result."
+	)
+	for name, tc := range map[string]struct {
+		leaves, says, evicted bool
+		exit                  *corev1.ContainerStateTerminated
+		deadline              *int32
+		reason, ends          string
+	}{
+		"deleted, and still connected": {leaves: true, reason: v1alpha1.ReasonMeasuring},
+		"evicted, and still connected": {leaves: true, evicted: true, reason: v1alpha1.ReasonMeasuring},
+		"deleted":                      {leaves: true, says: true, reason: v1alpha1.ReasonClientLost, ends: counted + " Client 1: " + last + "."},
+		"evicted":                      {leaves: true, says: true, evicted: true, reason: v1alpha1.ReasonClientEvicted, ends: counted + " Client 1: " + last + "."},
+		"out of memory":                {exit: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}, reason: v1alpha1.ReasonClientFailed, ends: counted},
+		"stopped, which it says":       {says: true, exit: &corev1.ContainerStateTerminated{ExitCode: 1}, reason: v1alpha1.ReasonClientFailed, ends: last + counted},
+		"the deadline":                 {deadline: ptr.To(int32(1)), reason: v1alpha1.ReasonDeadlineExceeded, ends: counted},
+	} {
+		s := newScene().started(measurementStage)
+		s.run.Spec.ActiveDeadlineSeconds = tc.deadline
+		s.o.Sessions.Progress = map[sessionpb.Stage]session.Progress{measurementStage: {Requests: 700, Errors: 3}}
+		c, pod := s.o.Sessions.Clients[1], s.o.Clients[1]
+		if tc.leaves {
+			pod.DeletionTimestamp = &metav1.Time{Time: now.Add(time.Minute)}
+		}
+		if tc.evicted {
+			disrupt(pod, "EvictionByEvictionAPI", "")
+		}
+		if tc.says {
+			c.Failure, c.FailureKind = last, session.FailureStopped
+			s.o.Sessions.Clients[1] = c
+		}
+		if tc.exit != nil {
+			pod.Spec = s.o.Job.Spec.Template.Spec
+			pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
+				Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: tc.exit},
+			}}}
+		}
+		plan := s.decide()
+		got, p := stateIn(plan), plan.Status.Progress
+		if got.Reason != tc.reason || !strings.HasSuffix(got.Message, tc.ends) || ptr.Deref(p.Requests, 0) != 700 || ptr.Deref(p.Errors, 0) != 3 || plan.Status.Result != nil {
+			t.Errorf("%s: %s: %s, progress %+v", name, got.Reason, got.Message, p)
+		}
 	}
 }
 

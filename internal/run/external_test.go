@@ -37,7 +37,7 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"nobody has said anything": {externalScene(), v1alpha1.ReasonStarting, []string{"Client 0 probes the target", "0 of 2 clients"}},
+		"nobody has said anything": {externalScene(), v1alpha1.ReasonStarting, []string{"Client 0 probes the target", "0 of 2"}},
 		"it doesn't answer yet":    {within(failing(externalScene()), 10), v1alpha1.ReasonStarting, []string{"connection refused"}},
 		"it didn't answer in time": {within(failing(externalScene()), 5), v1alpha1.ReasonTargetNotReady, []string{"within 5s", "http://www.example.org:81", "client 0: connection refused", "external.url"}},
 		"it was never asked": {within(func() *scene {
@@ -46,7 +46,7 @@ func TestExternalTargetsAreAskedByClient0(t *testing.T) {
 			s.run.Status.AdmissionTime = &s.o.Job.CreationTimestamp
 			return s
 		}(), 5), v1alpha1.ReasonTargetNotReady, []string{"it never probed the target"}},
-		"it answers, client 1 isn't up": {externalScene().answered(), v1alpha1.ReasonStarting, []string{"The readiness probe succeeded", "0 of 2 clients"}},
+		"it answers, client 1 isn't up": {externalScene().answered(), v1alpha1.ReasonStarting, []string{"The readiness probe succeeded", "0 of 2"}},
 		"all are ready":                 {externalScene().standing(), v1alpha1.ReasonMeasuring, nil},
 		"a restart, and nobody is back": {wasReady(func() *scene { s := externalScene(); s.o.Sessions = session.Observation{Since: now}; return s }()), v1alpha1.ReasonStarting, nil},
 		"a restart, nobody comes back": {func() *scene {

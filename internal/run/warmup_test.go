@@ -34,9 +34,9 @@ func TestWarmUpUntilSteady(t *testing.T) {
 		"not steady yet":            {warming(warmed(1200)), "", 0, false, v1alpha1.ReasonWarmingUp, "spread 18.8%, bound 5%"},
 		"steady":                    {warming(warmed(1000)), v1alpha1.SteadyReached, 3, true, v1alpha1.ReasonWarmingUp, "the target is steady"},
 		"steady, by an earlier manager": {
-			decided(warming(nil), v1alpha1.SteadyReached), v1alpha1.SteadyReached, 0, true, v1alpha1.ReasonWarmingUp, "0 of 2 clients",
+			decided(warming(nil), v1alpha1.SteadyReached), v1alpha1.SteadyReached, 0, true, v1alpha1.ReasonWarmingUp, "0 of 2",
 		},
-		"a client has ended before the request": {half, v1alpha1.SteadyReached, 3, true, v1alpha1.ReasonWarmingUp, "1 of 2 clients"},
+		"a client has ended before the request": {half, v1alpha1.SteadyReached, 3, true, v1alpha1.ReasonWarmingUp, "1 of 2"},
 		"all ended on request": {
 			decided(warming(nil), v1alpha1.SteadyReached).clients(ended), v1alpha1.SteadyReached, 0, true, v1alpha1.ReasonMeasuring, "",
 		},

@@ -21,6 +21,12 @@ func TestReadErrors(t *testing.T) {
 		workers  = "[Sat Nov 21 12:50:57.382920 2026] [mpm_event:error] [pid 1:tid 1] AH00484: server reached MaxRequestWorkers setting"
 		few      = "2026/11/21 12:51:05 [alert] 19#19: 4 worker_connections are not enough"
 		files    = "2026/11/21 12:50:13 [alert] 18#18: setrlimit(RLIMIT_NOFILE, 32768) failed (1: Operation not permitted)"
+		reused   = "2026/11/29 07:51:05 [warn] 24103#24103: 64 worker_connections are not enough, reusing connections"
+		delayed  = `2026/11/29 07:51:05 [warn] 24103#24103: *7 delaying request, excess: 1.000, by zone "z", client: 10.0.0.1`
+		buffered = "2026/11/29 07:51:05 [warn] 24103#24103: *7 an upstream response is buffered to a temporary file /a while reading upstream"
+		rejected = "22-Nov-2026 17:27:24.691 WARNING [http-nio-8080-Poller] org.apache.tomcat.util.net.AbstractEndpoint.processSocket Executor rejected socket [a] for processing"
+		cache    = "WARNING: Unable to add the resource at [/a] to the cache for web application [] because there was insufficient free space available after evicting expired cache entries - consider increasing the maximum size of the cache"
+		compiler = "OpenJDK 64-Bit Server VM warning: CodeCache is full. Compiler has been disabled."
 		warned   = "2026-11-22 03:18:55.352:WARN :oejs.HttpChannel:qtp1-2: /a"
 		info     = "22-Nov-2026 17:27:24.691 INFO [main] org.apache.catalina.startup.VersionLoggerListener.log SEVERE [x"
 		response = `10.0.0.1 - - [21/Nov/2026:12:50:57 +0000] "GET /[error] HTTP/1.1" 200 5 "2026/11/21 12:51:05 [alert] 19#19: "`
@@ -34,10 +40,12 @@ func TestReadErrors(t *testing.T) {
 		"Tomcat":               {tomcat, []string{info, severe, "\tat a.b.c(D.java:5)", memory}, 2, severe},
 		"Tomcat, old format":   {tomcat, []string{"Nov 21, 2026 1:17:02 PM a.b c", "SEVERE: failed"}, 1, "SEVERE: failed"},
 		"Tomcat, no errors":    {tomcat, []string{info, workers, "\tSEVERE: x", response}, 0, ""},
+		"Tomcat, limits":       {tomcat, []string{strings.Replace(severe, "SEVERE", "WARNING", 1), rejected, cache, compiler, "[5.052s][warning][codecache] " + compiler[34:]}, 3, rejected},
 		"httpd":                {httpd, []string{severe, workers, workers}, 2, workers},
 		"httpd 2.2":            {httpd, []string{"[Sat Nov 21 12:50:57 2026] [error] x"}, 1, "[Sat Nov 21 12:50:57 2026] [error] x"},
 		"httpd, no errors":     {httpd, []string{strings.Replace(workers, "error", "notice", 1), response}, 0, ""},
 		"nginx":                {nginx, []string{few}, 1, few},
+		"nginx, limits":        {nginx, []string{buffered, reused, delayed}, 2, reused},
 		"nginx, no errors":     {nginx, []string{strings.Replace(few, "alert", "notice", 1), response, files}, 0, ""},
 		"Jetty":                {jetty, []string{warned, strings.Replace(warned, "WARN ", "INFO ", 1), memory}, 2, warned},
 		"what a terminal does": {nginx, []string{few + "\x1b[31m\u202e"}, 1, few + "[31m"},
@@ -76,7 +84,7 @@ func TestReadErrorsOfRealServers(t *testing.T) {
 		"httpd/testdata/rendered-logs/defaults.log":                 0,
 		"httpd/testdata/logs/httpd-event-workers-reached.log":       2,
 		"nginx/testdata/rendered-logs/own-main.log":                 0,
-		"nginx/testdata/logs/nginx-connections-exhausted.log":       2,
+		"nginx/testdata/logs/nginx-connections-exhausted.log":       3,
 		"jetty/testdata/rendered-logs/defaults.log":                 0,
 		"jetty/testdata/logs/threads-insufficient.log":              2,
 	} {

@@ -147,3 +147,19 @@ func TestOwnConfigurationIsRecorded(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnBacklogOfJetty checks that a limit is unknown that a file of the user's sets.
+func TestOwnBacklogOfJetty(t *testing.T) {
+	target := &v1alpha1.Target{Image: "a:1", Server: v1alpha1.Server{Jetty: &v1alpha1.JettyServer{Configuration: mine}}}
+	for text, want := range map[string]string{"jetty.http.acceptQueueSize=9\n": "", "jetty.http.acceptors=9\n": "connector.acceptQueueSize"} {
+		rendering, err := server.Render(target, server.Configurations{server.ContainerName: {"a.ini": text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var status v1alpha1.TargetStatus
+		rendering.Own.Record(server.ContainerName, &status.ServerStatus)
+		if got := server.LimitsOf(target, server.OwnIn(&status)).Backlog.Setting; got != want {
+			t.Errorf("%q: the backlog is that of %q, want %q", text, got, want)
+		}
+	}
+}

@@ -36,6 +36,9 @@ func TestContainersHaveDifferentPorts(t *testing.T) {
 			generic(ptr.To(int32(8009))),
 			{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(9001))}, AJP: &v1alpha1.TomcatAJP{}}},
 		}, "b0 and b1 have the same port 8009"},
+		"AJP and the server": {httpd(nil), nil, []v1alpha1.BackendServer{
+			{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(9001))}, AJP: &v1alpha1.TomcatAJP{Port: ptr.To(int32(8080))}}},
+		}, "server and b0 have the same port 8080"},
 		"its own": {httpd(nil), nil, []v1alpha1.BackendServer{
 			{Tomcat: &v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{Port: ptr.To(int32(9001))}, AJP: &v1alpha1.TomcatAJP{Port: ptr.To(int32(9001))}}},
 		}, "b0 and b0 have the same port 9001"},

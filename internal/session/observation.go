@@ -98,6 +98,9 @@ type AgentState struct {
 	// it, or if that is unknown. Governor is the frequency governor of the target's CPUs.
 	NodeUsage *result.NodeUsage
 	Governor  string
+	Machine   result.Machine
+	// Waiting holds the target's usage while other variants were loaded, or nil.
+	Waiting *result.WaitingUsage
 }
 
 // BackendState is the usage of a container behind the server.

@@ -51,6 +51,9 @@ type Plan struct {
 	Arrivals *Arrivals `json:"arrivals,omitempty"`
 	// ThinkTime is the time that a connection waits between two requests, or nil for none.
 	ThinkTime *ThinkTime `json:"thinkTime,omitempty"`
+	// Slices are the times in which the load runs if it alternates with those of other variants, or nil. The amounts are in
+	// virtual time then.
+	Slices *profile.Slices `json:"slices,omitempty"`
 	// Seed is the seed of the random choice of requests.
 	Seed uint64 `json:"seed"`
 	// Warmup is the load before the measurement, or nil for none.
@@ -140,6 +143,9 @@ func (p *Plan) check() error {
 	if err := checkProbes(p.Probes); err != nil {
 		return err
 	}
+	if err := p.checkSlices(); err != nil {
+		return err
+	}
 	if p.Script != nil {
 		return p.Script.check()
 	}
@@ -192,6 +198,25 @@ func (p *Plan) check() error {
 	return nil
 }
 
+// checkSlices returns an error for a load that can't alternate: one that another program makes, whose pages take longer than a slice, or
+// whose measurement doesn't consist of whole slices.
+func (p *Plan) checkSlices() error {
+	switch {
+	case p.Slices == nil:
+		return nil
+	case p.Script != nil || p.Tool != "" || len(p.Pages) > 0:
+		return fmt.Errorf("slices of a load with a script, another tool or pages")
+	case p.Measurement.Duration() < profile.SliceLength || p.Measurement.Duration()%profile.SliceLength != 0:
+		return fmt.Errorf("slices of a measurement that doesn't last whole seconds: %v", p.Measurement.Duration())
+	}
+	for _, amount := range []*Amount{&p.Measurement, p.Warmup} {
+		if amount != nil && (len(amount.Profile) > 1 || amount.Profile.Duration() > 0) {
+			return fmt.Errorf("slices of a load that changes")
+		}
+	}
+	return p.Slices.Check()
+}
+
 func (p *Plan) checkAmount(a Amount) error {
 	if (a.Requests > 0) == (a.DurationMicroseconds > 0) || a.Requests < 0 || a.DurationMicroseconds < 0 {
 		return fmt.Errorf("%d requests and %d µs", a.Requests, a.DurationMicroseconds)
@@ -207,6 +232,9 @@ func (p *Plan) Describe() result.Run {
 	described := result.Run{
 		Connections: int64(p.Connections), Streams: int64(p.Streams), KeepAlive: p.KeepAlive, Sequential: p.Sequential,
 		Cookies: p.Cookies, Authentication: p.Authentication, Tool: p.Tool, Requests: []result.Request{}, UserConnections: int64(p.UserConnections),
+	}
+	if p.Slices != nil {
+		described.Variants = int64(p.Slices.Variants)
 	}
 	for _, r := range p.Requests {
 		described.Requests = append(described.Requests, r.describe())

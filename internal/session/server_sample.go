@@ -21,6 +21,9 @@ func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 	w := &sessionpb.ServerSample{
 		At: s.Server.At, Usage: serverUsageToWire(&s.Server), AgentCpus: s.Server.AgentCPUs,
 		Node: result.NodeMetrics.Values(s.Node), Governor: strings.ToValidUTF8(s.Governor, "\uFFFD"),
+		Machine: &sessionpb.Machine{
+			CpuModel: strings.ToValidUTF8(s.Machine.CPUModel, "\uFFFD"), Cpus: s.Machine.CPUs, MemoryBytes: s.Machine.MemoryBytes, MaxFrequencyKilohertz: s.Machine.MaxFrequency,
+		},
 	}
 	for i := range s.Backends {
 		usage := s.Backends[i].WithoutPod()
@@ -33,6 +36,8 @@ func ServerSampleToWire(s *result.ServerSample) *sessionpb.ServerSample {
 // cannot be, for more than MaxBackends containers, and for names that no container can have.
 func ServerSampleFromWire(w *sessionpb.ServerSample) (*result.ServerSample, error) {
 	s := &result.ServerSample{Server: result.ServerUsage{At: w.GetAt(), AgentCPUs: w.GetAgentCpus()}, Governor: w.GetGovernor()}
+	m := w.GetMachine()
+	s.Machine = result.Machine{CPUModel: m.GetCpuModel(), CPUs: max(0, m.GetCpus()), MemoryBytes: max(0, m.GetMemoryBytes()), MaxFrequency: max(0, m.GetMaxFrequencyKilohertz())}
 	if err := setServerUsage(&s.Server, w.GetUsage()); err != nil {
 		return nil, fmt.Errorf("server sample: %w", err)
 	}

@@ -18,7 +18,7 @@ import (
 // Every field has another value, except those that containers share with the server.
 func serverSample(backends int) *result.ServerSample {
 	node := filled[result.NodeUsage]()
-	r := &result.ServerSample{Server: filled[result.ServerUsage](), Node: &node, Governor: "performance"}
+	r := &result.ServerSample{Server: filled[result.ServerUsage](), Node: &node, Governor: "performance", Machine: result.Machine{CPUModel: "a", CPUs: 2, MemoryBytes: 3, MaxFrequency: 4}}
 	for i := range backends {
 		b := result.BackendUsage{Name: fmt.Sprint("tomcat-", i), ServerUsage: filled[result.ServerUsage]()}
 		b.UserCPU, b.BytesReceived, b.BytesSent = int64(100+i), 0, 0

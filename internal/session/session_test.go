@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
@@ -191,6 +192,49 @@ func TestTotalsThatCannotBe(t *testing.T) {
 	} {
 		if _, err := DecodeTotals([]byte(data)); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want %q", err, text)
+		}
+	}
+}
+
+// TestPlanWithSlices checks which loads can alternate.
+func TestPlanWithSlices(t *testing.T) {
+	whole := Amount{DurationMicroseconds: 3_000_000}
+	tests := map[string]struct {
+		wrong  string // part of the error, or empty if the plan is valid
+		change func(*Plan)
+	}{
+		"closed":            {"", func(*Plan) {}},
+		"warm-up by number": {"", func(p *Plan) { p.Warmup = &Amount{Requests: 5} }},
+		"think time":        {"", func(p *Plan) { p.ThinkTime = &ThinkTime{MinMicroseconds: 1, MaxMicroseconds: 2} }},
+		"HTTP/2":            {"", func(p *Plan) { p.Streams = 4 }},
+		"open": {"", func(p *Plan) {
+			p.Arrivals, p.Measurement.Profile = &Arrivals{Shares: 1}, profile.Profile{{From: 5, To: 5}}
+		}},
+		"5 variants":      {"variant 1 of 5", func(p *Plan) { p.Slices.Variants = 5 }},
+		"1 variant":       {"variant 0 of 1", func(p *Plan) { p.Slices = &profile.Slices{Variants: 1} }},
+		"no such variant": {"variant 2 of 2", func(p *Plan) { p.Slices.Variant = 2 }},
+		"a script":        {"script", func(p *Plan) { p.Script = &Script{} }},
+		"another tool":    {"another tool", func(p *Plan) { p.Tool = result.ToolAB }},
+		"pages":           {"pages", func(p *Plan) { p.Pages = []Page{{}} }},
+		"by number":       {"whole seconds", func(p *Plan) { p.Measurement = Amount{Requests: 5} }},
+		"part of a slice": {"whole seconds", func(p *Plan) { p.Measurement.DurationMicroseconds++ }},
+		"stages":          {"changes", func(p *Plan) { p.Measurement.Profile = profile.Profile{{To: 1, DurationMicroseconds: 1}} }},
+		"warm-up with stages": {"changes", func(p *Plan) {
+			p.Warmup = &Amount{Requests: 5, Profile: profile.Profile{{To: 1}, {To: 2}}}
+		}},
+	}
+	for name, test := range tests {
+		p := &Plan{
+			Connections: 2, KeepAlive: true, TimeoutMicroseconds: 1, Requests: []PlannedRequest{{Path: "/", Weight: 1, Length: -1}},
+			Measurement: whole, Slices: &profile.Slices{Variant: 1, Variants: 2},
+		}
+		test.change(p)
+		got, err := DecodePlan(encoded(t, p))
+		switch {
+		case test.wrong != "" && (err == nil || !strings.Contains(err.Error(), test.wrong)):
+			t.Errorf("%s: error %v, want %q", name, err, test.wrong)
+		case test.wrong == "" && (err != nil || *got.Slices != *p.Slices):
+			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
 }

@@ -2,76 +2,54 @@ package statistics
 
 import "math"
 
-// Direction says which values of a metric are better.
-type Direction string
-
-// The directions.
-const (
-	Lower  Direction = "Lower"  // latencies, CPU time
-	Higher Direction = "Higher" // throughput
-)
-
-// Verdict is the decision of a gate.
+// Verdict is the outcome of a claim.
 type Verdict string
 
-// The verdicts, from the best to the worst.
+// The verdicts.
 const (
-	Passed       Verdict = "Passed"
-	Inconclusive Verdict = "Inconclusive"
-	Failed       Verdict = "Failed"
+	Confirmed    Verdict = "Confirmed"
+	Contradicted Verdict = "Contradicted"
+	Undecided    Verdict = "Undecided"
 )
 
-// Word describes an effect. Unlike a verdict it looks at both ends of the interval.
-type Word string
-
-// The words.
-const (
-	Better       Word = "better"
-	Worse        Word = "worse"
-	NoDifference Word = "no difference"
-	CantTell     Word = "can't tell yet"
-)
-
-// Rule says by how much a metric may differ. The tolerance is in percent of the baseline in both
-// directions: 5 means the ratios 0.95 to 1.05, ends included.
-type Rule struct {
-	Better           Direction
-	TolerancePercent float64 // 0 <= TolerancePercent < 100
+// Region holds the ratios with which a claim is true: from Low to High, ends included unless it is Open. 0 and +Inf are no
+// bounds.
+type Region struct {
+	Low, High float64
+	Open      bool
 }
 
-// bounds returns the ratios within which a difference doesn't matter.
-func (r Rule) bounds() (low, high float64) {
-	return max(0, 1-r.TolerancePercent/100), 1 + r.TolerancePercent/100
+// Decide returns the verdict on a claim: Confirmed if the whole interval is in the region, Contradicted if none of it is, and
+// Undecided otherwise, as for an unbounded interval.
+func (r Region) Decide(i Interval) Verdict {
+	inside := !less(i.Low, r.Low) && !less(r.High, i.High)
+	outside := less(i.High, r.Low) || less(r.High, i.Low)
+	if r.Open {
+		low, high := r.Low > 0, !math.IsInf(r.High, 1)
+		inside = (!low || less(r.Low, i.Low)) && (!high || less(i.High, r.High))
+		outside = low && !less(r.Low, i.High) || high && !less(i.Low, r.High)
+	}
+	switch {
+	case inside:
+		return Confirmed
+	case outside:
+		return Contradicted
+	}
+	return Undecided
 }
 
-// Decide returns the verdict on an effect and the word for it. If the whole interval is beyond the
-// tolerance on the bad side, the verdict is Failed. If its bad end is within the tolerance or on its
-// good side, it is Passed. Otherwise it is Inconclusive, and so for an unbounded interval.
-func (r Rule) Decide(e Effect) (Verdict, Word) {
-	low, high := r.bounds()
-	below, above := less(e.High, low), less(high, e.Low) // the whole interval
-	notBelow, notAbove := !less(e.Low, low), !less(high, e.High)
-	worse, better, notWorse := above, below, notAbove
-	if r.Better == Higher {
-		worse, better, notWorse = below, above, notBelow
+// edge returns the end of the region beyond which an effect is to be found, and whether that is above it: away from no
+// difference.
+func (r Region) edge() (bound float64, above bool) {
+	if math.IsInf(r.High, 1) {
+		return r.Low, r.Low > 1 || r.Low == 1 && r.Open
 	}
+	return r.High, r.High > 1 || r.High == 1 && !r.Open
+}
 
-	verdict, word := Inconclusive, CantTell
-	switch {
-	case worse:
-		verdict = Failed
-	case notWorse:
-		verdict = Passed
-	}
-	switch {
-	case worse:
-		word = Worse
-	case better:
-		word = Better
-	case notBelow && notAbove:
-		word = NoDifference
-	}
-	return verdict, word
+// distance returns how far a logarithm is from the nearest end of the region.
+func (r Region) distance(log float64) float64 {
+	return min(math.Abs(log-math.Log(r.Low)), math.Abs(log-math.Log(r.High)))
 }
 
 // less compares ratios. Those that differ by less than 1e-9 are equal: a difference of exactly the

@@ -3,45 +3,75 @@ package statistics
 import "testing"
 
 func TestDecide(t *testing.T) {
+	notHigher, notLower := Region{High: 1.05}, Region{Low: 0.95, High: inf} // gate metrics with a tolerance of 5%
+	lower, higher := Region{High: 1, Open: true}, Region{Low: 1, High: inf, Open: true}
+	tenLower, same := Region{High: 0.9}, Region{Low: 0.95, High: 1.05}
 	for name, test := range map[string]struct {
+		region    Region
 		low, high float64
-		better    Direction
-		tolerance float64
-		verdict   Verdict
-		word      Word
+		want      Verdict
 	}{
-		"slower":                        {1.06, 1.2, Lower, 5, Failed, Worse},
-		"from within to beyond":         {1.04, 1.2, Lower, 5, Inconclusive, CantTell},
-		"starts at the tolerance":       {1.05, 1.2, Lower, 5, Inconclusive, CantTell},
-		"ends at the tolerance":         {0.97, 1.05, Lower, 5, Passed, NoDifference},
-		"within":                        {0.96, 1.04, Lower, 5, Passed, NoDifference},
-		"within, but not 1":             {1.01, 1.04, Lower, 5, Passed, NoDifference},
-		"perhaps faster":                {0.90, 1.04, Lower, 5, Passed, CantTell},
-		"faster":                        {0.90, 0.94, Lower, 5, Passed, Better},
-		"faster by at least 5%":         {0.90, 0.95, Lower, 5, Passed, CantTell},
-		"anything":                      {0.90, 1.10, Lower, 5, Inconclusive, CantTell},
-		"unbounded":                     {0, inf, Lower, 5, Inconclusive, CantTell},
-		"less throughput":               {0.80, 0.94, Higher, 5, Failed, Worse},
-		"5% down is the tolerance":      {0.80, 0.95, Higher, 5, Inconclusive, CantTell},
-		"not 1/1.05":                    {0.951, 1.04, Higher, 5, Passed, NoDifference},
-		"more throughput":               {1.06, 1.2, Higher, 5, Passed, Better},
-		"perhaps more throughput":       {0.96, 1.2, Higher, 5, Passed, CantTell},
-		"throughput unbounded":          {0, inf, Higher, 5, Inconclusive, CantTell},
-		"no tolerance, slower":          {1.001, 1.2, Lower, 0, Failed, Worse},
-		"no tolerance, not slower":      {0.9, 1, Lower, 0, Passed, CantTell},
-		"no tolerance, faster":          {0.9, 0.999, Lower, 0, Passed, Better},
-		"no tolerance, same":            {1, 1, Lower, 0, Passed, NoDifference},
-		"no tolerance, throughput":      {0.9, 0.999, Higher, 0, Failed, Worse},
-		"new errors":                    {inf, inf, Lower, 5, Failed, Worse},
-		"perhaps new errors":            {1, inf, Lower, 5, Inconclusive, CantTell},
-		"errors are gone":               {0, 0, Lower, 5, Passed, Better},
-		"throughput is gone":            {0, 0, Higher, 5, Failed, Worse},
-		"rounded, at the tolerance":     {1.05 + 1e-12, 1.05 + 1e-12, Lower, 5, Passed, NoDifference},
-		"rounded, at the low tolerance": {0.95 - 1e-12, 0.95 - 1e-12, Higher, 5, Passed, NoDifference},
+		"slower":                           {notHigher, 1.06, 1.2, Contradicted},
+		"from within to beyond":            {notHigher, 1.04, 1.2, Undecided},
+		"starts at the bound":              {notHigher, 1.05, 1.2, Undecided},
+		"ends at the bound":                {notHigher, 0.97, 1.05, Confirmed},
+		"faster":                           {notHigher, 0.5, 0.9, Confirmed},
+		"unbounded":                        {notHigher, 0, inf, Undecided},
+		"less throughput":                  {notLower, 0.80, 0.94, Contradicted},
+		"5% down is the bound":             {notLower, 0.80, 0.95, Undecided},
+		"not 1/1.05":                       {notLower, 0.951, 1.04, Confirmed},
+		"more throughput, without an end":  {notLower, 1, inf, Confirmed},
+		"throughput unbounded":             {notLower, 0, inf, Undecided},
+		"new errors":                       {notHigher, inf, inf, Contradicted},
+		"perhaps new errors":               {notHigher, 1, inf, Undecided},
+		"errors are gone":                  {notHigher, 0, 0, Confirmed},
+		"throughput is gone":               {notLower, 0, 0, Contradicted},
+		"rounded, at the high bound":       {notHigher, 1.05 + 1e-12, 1.05 + 1e-12, Confirmed},
+		"rounded, at the low bound":        {notLower, 0.95 - 1e-12, 0.95 - 1e-12, Confirmed},
+		"lower":                            {lower, 0.9, 0.999, Confirmed},
+		"lower or the same":                {lower, 0.9, 1, Undecided},
+		"the same isn't lower":             {lower, 1, 1, Contradicted},
+		"the same or higher isn't lower":   {lower, 1, 1.2, Contradicted},
+		"lower, all gone":                  {lower, 0, 0, Confirmed},
+		"lower, unbounded":                 {lower, 0, inf, Undecided},
+		"higher":                           {higher, 1.001, inf, Confirmed},
+		"the same isn't higher":            {higher, 1, 1, Contradicted},
+		"the same or higher":               {higher, 1, 1.1, Undecided},
+		"10% lower":                        {tenLower, 0.8, 0.9, Confirmed},
+		"perhaps 10% lower":                {tenLower, 0.8, 0.91, Undecided},
+		"lower, but not 10%":               {tenLower, 0.91, 0.95, Contradicted},
+		"the same":                         {same, 0.95, 1.05, Confirmed},
+		"the same, but not 1":              {same, 1.01, 1.04, Confirmed},
+		"perhaps the same":                 {same, 0.94, 1.04, Undecided},
+		"more than the same on both sides": {same, 0.5, 2, Undecided},
+		"not the same, lower":              {same, 0.9, 0.94, Contradicted},
+		"not the same, higher":             {same, 1.06, inf, Contradicted},
 	} {
-		verdict, word := Rule{test.better, test.tolerance}.Decide(Effect{Interval: Interval{Low: test.low, High: test.high}})
-		if verdict != test.verdict || word != test.word {
-			t.Errorf("%s: %s, %s; want %s, %s", name, verdict, word, test.verdict, test.word)
+		if got := test.region.Decide(Interval{Low: test.low, High: test.high}); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+func TestEdge(t *testing.T) {
+	for name, test := range map[string]struct {
+		region Region
+		bound  float64
+		above  bool
+	}{
+		"at most 5% higher":   {Region{High: 1.05}, 1.05, true},
+		"not higher":          {Region{High: 1}, 1, true},
+		"lower":               {Region{High: 1, Open: true}, 1, false},
+		"at least 10% lower":  {Region{High: 0.9}, 0.9, false},
+		"at most 5% lower":    {Region{Low: 0.95, High: inf}, 0.95, false},
+		"not lower":           {Region{Low: 1, High: inf}, 1, false},
+		"higher":              {Region{Low: 1, High: inf, Open: true}, 1, true},
+		"at least twice":      {Region{Low: 2, High: inf}, 2, true},
+		"the same within 5%":  {Region{Low: 0.95, High: 1.05}, 1.05, true},
+		"nothing was claimed": {Region{Low: 1, High: 1}, 1, true},
+	} {
+		if bound, above := test.region.edge(); bound != test.bound || above != test.above {
+			t.Errorf("%s: %g, %t", name, bound, above)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package statistics
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -47,16 +48,14 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := Rule{Higher, 5}
+	region := Region{Low: 0.95, High: math.Inf(1)}
 	e := blocks.Effect(alpha)
 	says("The effect is %+.1f%%, with an interval from %+.1f%% to %+.1f%%.", Percent(e.Estimate), Percent(e.Low), Percent(e.High))
-	verdict, word := rule.Decide(e)
-	says("The bad end, %+.1f%%, is beyond the tolerance of -5%%, the good end isn't: `%s`, *%s*.", Percent(e.Low), verdict, word)
-	says("find a loss of %.1f%% four times out of five", -Percent(blocks.MinimalEffect(alpha, rule)))
-	n, _ := blocks.BlocksToDecide(alpha, rule, 100)
+	says("The low end, %+.1f%%, is beyond the tolerance of -5%%, the high end isn't: `%s`.", Percent(e.Low), region.Decide(e.Interval))
+	says("find a loss of %.1f%% four times out of five", -Percent(blocks.MinimalEffect(alpha, region)))
+	n, _ := blocks.BlocksToDecide(alpha, region, 100)
 	says("about %d blocks would decide", n)
-	verdict, word = Rule{Higher, 10}.Decide(e)
-	says("With a tolerance of 10%% the same values are `%s`, *%s*.", verdict, word)
+	says("With a tolerance of 10%% the same values are `%s`.", Region{Low: 0.9, High: math.Inf(1)}.Decide(e.Interval))
 
 	sequence, err := Unpaired(runs[:10], runs[10:])
 	if err != nil {
@@ -64,6 +63,10 @@ func TestDocs(t *testing.T) {
 	}
 	e = sequence.Effect(alpha)
 	says("The effect is %+.1f%%, with an interval from %+.1f%% to %+.1f%% (p = %.3f)", Percent(e.Estimate), Percent(e.Low), Percent(e.High), e.P)
+
+	for _, n := range []int{6, 10, 11, 15, 20, 25, 30} {
+		says("| %d | %.2f%% | %.2f%% |", n, 100*Nominal(alpha, 6, 30, n), 100*Nominal(Alpha(95, 10), 6, 30, n))
+	}
 
 	for m := 1; m <= 10; m++ {
 		says("| %d | %d | %d | %d |", m, MinBlocks(Alpha(90, m)), MinBlocks(Alpha(95, m)), MinBlocks(Alpha(99, m)))

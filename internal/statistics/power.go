@@ -11,37 +11,30 @@ import (
 // BlocksToDecide decide.
 const Power = 0.8
 
-// MinimalEffect returns the smallest ratio on the bad side of a rule that another comparison of the
-// same size would fail with probability Power, if its values spread as those seen. It returns +Inf,
-// or 0 if higher is better, if there are too few values for any effect, and NaN if the spread is
-// unknown.
+// MinimalEffect returns the ratio nearest to the edge of a region, beyond it, that another comparison of the same size would find
+// beyond it with probability Power, if its values spread as those seen. It returns +Inf, or 0 below, if there are too few
+// values for any effect, and NaN if the spread is unknown.
 //
-// The value is the bound of the tolerance times exp(k*spread). k comes from simulated values, normal
-// ones and some with heavy tails. It takes into account that the spread itself is only an estimate.
-func (c Comparison) MinimalEffect(alpha float64, r Rule) float64 {
-	low, high := r.bounds()
+// The value is the edge times exp(k*spread). k comes from simulated values, normal ones and some with heavy tails. It takes
+// into account that the spread itself is only an estimate.
+func (c Comparison) MinimalEffect(alpha float64, r Region) float64 {
 	distance := c.design.factor(c.design.freedom(), alpha)
 	if !math.IsInf(distance, 1) {
 		distance *= c.spread
 	}
-	if r.Better == Higher {
-		return low * math.Exp(-distance)
+	bound, above := r.edge()
+	if above {
+		return bound * math.Exp(distance)
 	}
-	return high * math.Exp(distance)
+	return bound * math.Exp(-distance)
 }
 
-// BlocksToDecide returns the number of blocks in all, more than those seen, with which the verdict is
-// Passed or Failed with probability Power, if the true effect and spread are those seen. Unpaired, it
-// is the number of the candidate's runs. It returns false if more than limit (at most MaxRuns) are
-// needed, or if it is unknown. Beyond a few it is rounded up by up to a quarter: it is no better known, and
-// each number of blocks takes a simulation.
-func (c Comparison) BlocksToDecide(alpha float64, r Rule, limit int) (int, bool) {
-	low, high := r.bounds()
-	bound := math.Log(high)
-	if r.Better == Higher {
-		bound = math.Log(low)
-	}
-	distance := math.Abs(c.estimate - bound)
+// BlocksToDecide returns the number of blocks in all, more than those seen, with which a claim is decided with probability
+// Power, if the true effect and spread are those seen. Unpaired, it is the number of the candidate's runs. It returns false
+// if more than limit (at most MaxRuns) are needed, or if it is unknown. Beyond a few it is rounded up by up to a quarter: it is
+// no better known, and each number of blocks takes a simulation.
+func (c Comparison) BlocksToDecide(alpha float64, r Region, limit int) (int, bool) {
+	distance := r.distance(c.estimate)
 	limit = min(limit, MaxRuns)
 	numbers := blocksTried(c.design.candidate, limit)
 	found := sort.Search(len(numbers), func(i int) bool {
@@ -51,6 +44,27 @@ func (c Comparison) BlocksToDecide(alpha float64, r Rule, limit int) (int, bool)
 	})
 	if found == len(numbers) {
 		return max(limit, c.design.candidate) + 1, false
+	}
+	return numbers[found], true
+}
+
+// Detectable returns the ratio above 1 that the given number of blocks tell from no difference with probability Power, if their ratios
+// spread as those seen. It is +Inf if they are too few for any, and NaN if the spread is unknown.
+func (c Comparison) Detectable(alpha float64, blocks int) float64 {
+	factor := design{candidate: blocks}.factor(c.design.freedom(), alpha)
+	if math.IsInf(factor, 1) {
+		return factor
+	}
+	return math.Exp(factor * c.spread)
+}
+
+// BlocksToDetect returns the number of blocks of which a ratio above 1 is Detectable, rounded up as by BlocksToDecide. It returns false
+// if more than MaxRuns are needed, or if the spread is unknown.
+func (c Comparison) BlocksToDetect(alpha, ratio float64) (int, bool) {
+	numbers := blocksTried(0, MaxRuns)
+	found := sort.Search(len(numbers), func(i int) bool { return c.Detectable(alpha, numbers[i]) <= ratio })
+	if found == len(numbers) {
+		return MaxRuns + 1, false
 	}
 	return numbers[found], true
 }

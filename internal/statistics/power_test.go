@@ -60,34 +60,34 @@ func TestLowEnd(t *testing.T) {
 func TestMinimalEffect(t *testing.T) {
 	baseline := []float64{100, 102, 98, 101, 99, 100, 103, 97, 100, 100}
 	candidate := []float64{101, 100, 99, 103, 98, 102, 101, 99, 97, 101}
-	effect := func(compare func(x, y []float64) (Comparison, error), n int, r Rule) float64 {
+	effect := func(compare func(x, y []float64) (Comparison, error), n int, r Region) float64 {
 		c, err := compare(baseline[:n], candidate[:n])
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c.MinimalEffect(0.05, r)
 	}
-	ten := effect(Paired, 10, Rule{Lower, 0})
+	ten := effect(Paired, 10, Region{High: 1})
 	if ten < 1.01 || ten > 1.04 {
 		t.Errorf("10 blocks: %g", ten)
 	}
-	if got, want := effect(Paired, 10, Rule{Lower, 5}), 1.05*ten; math.Abs(got-want) > 1e-9 {
+	if got, want := effect(Paired, 10, Region{High: 1.05}), 1.05*ten; math.Abs(got-want) > 1e-9 {
 		t.Errorf("tolerance 5%%: %g, want %g", got, want)
 	}
-	if got, want := effect(Paired, 10, Rule{Higher, 5}), 0.95/ten; math.Abs(got-want) > 1e-9 {
+	if got, want := effect(Paired, 10, Region{Low: 0.95, High: inf}), 0.95/ten; math.Abs(got-want) > 1e-9 {
 		t.Errorf("tolerance 5%% downwards: %g, want %g", got, want)
 	}
-	if got := effect(Paired, 5, Rule{Lower, 5}); !math.IsInf(got, 1) {
+	if got := effect(Paired, 5, Region{High: 1.05}); !math.IsInf(got, 1) {
 		t.Errorf("5 blocks: %g", got)
 	}
-	if got := effect(Paired, 5, Rule{Higher, 5}); got != 0 {
+	if got := effect(Paired, 5, Region{Low: 0.95, High: inf}); got != 0 {
 		t.Errorf("5 blocks downwards: %g", got)
 	}
-	if got := effect(Unpaired, 10, Rule{Lower, 0}); got < 1.01 || got > 1.04 {
+	if got := effect(Unpaired, 10, Region{High: 1}); got < 1.01 || got > 1.04 {
 		t.Errorf("10 runs: %g", got)
 	}
 	candidate[3] = nan
-	if got := effect(Paired, 10, Rule{Lower, 5}); !math.IsNaN(got) {
+	if got := effect(Paired, 10, Region{High: 1.05}); !math.IsNaN(got) {
 		t.Errorf("with a missing value: %g", got)
 	}
 }
@@ -96,7 +96,7 @@ func TestMinimalEffect(t *testing.T) {
 // decide.
 func TestBlocksToDecide(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
-	rule := Rule{Lower, 5}
+	region := Region{High: 1.05}
 	// draw returns blocks of a true ratio or, if exact, blocks whose estimate is that ratio.
 	draw := func(n int, ratio float64, exact bool) Comparison {
 		x, y := make([]float64, n), make([]float64, n)
@@ -120,12 +120,12 @@ func TestBlocksToDecide(t *testing.T) {
 	for _, ratio := range []float64{1, 1.10} {
 		decided, sum := 0, 0
 		for range rounds {
-			n, ok := draw(seen, ratio, true).BlocksToDecide(0.05, rule, MaxRuns)
+			n, ok := draw(seen, ratio, true).BlocksToDecide(0.05, region, MaxRuns)
 			if !ok || n <= seen {
 				t.Fatalf("ratio %g: %d blocks, %t", ratio, n, ok)
 			}
 			sum += n
-			if verdict, _ := rule.Decide(draw(n, ratio, false).Effect(0.05)); verdict != Inconclusive {
+			if region.Decide(draw(n, ratio, false).Effect(0.05).Interval) != Undecided {
 				decided++
 			}
 		}
@@ -136,14 +136,14 @@ func TestBlocksToDecide(t *testing.T) {
 	}
 
 	c := draw(10, 1.05, true)
-	if n, ok := c.BlocksToDecide(0.05, rule, 11); ok || n <= 11 {
+	if n, ok := c.BlocksToDecide(0.05, region, 11); ok || n <= 11 {
 		t.Errorf("at the tolerance 11 blocks don't decide, but: %d %t", n, ok)
 	}
-	if _, ok := c.BlocksToDecide(0.05, rule, 5); ok {
+	if _, ok := c.BlocksToDecide(0.05, region, 5); ok {
 		t.Error("fewer blocks than seen decide")
 	}
 	unknown, _ := Paired([]float64{1, 1, 1, 1, 1, 1}, []float64{1, 1, nan, 2, 1, 1})
-	if _, ok := unknown.BlocksToDecide(0.05, rule, 50); ok {
+	if _, ok := unknown.BlocksToDecide(0.05, region, 50); ok {
 		t.Error("a number although the spread is unknown")
 	}
 }

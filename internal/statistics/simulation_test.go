@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"testing"
 )
 
@@ -71,17 +70,20 @@ type round struct {
 	drift      float64 // by which the last run is worse than the first, whichever variant it is of
 }
 
-// direction makes metric 0, the throughput, better if higher.
-func direction(metric int) Direction {
-	if metric == 0 {
-		return Higher
+// higherIsBetter is true for metric 0, the throughput.
+func higherIsBetter(metric int) bool { return metric == 0 }
+
+// notWorse returns the region of a gate metric.
+func notWorse(metric int, tolerancePercent float64) Region {
+	if higherIsBetter(metric) {
+		return Region{Low: 1 - tolerancePercent/100, High: inf}
 	}
-	return Lower
+	return Region{High: 1 + tolerancePercent/100}
 }
 
 // worsen makes a value worse by a factor.
 func worsen(value, factor float64, metric int) float64 {
-	if direction(metric) == Higher {
+	if higherIsBetter(metric) {
 		return value / factor
 	}
 	return value * factor
@@ -112,19 +114,15 @@ func (r round) values(random *rand.Rand, n noise) (baseline, candidate [][]float
 	return baseline, candidate
 }
 
-// gate returns the verdict on all metrics, as package verdict does for a round.
-func gate(t *testing.T, baseline, candidate [][]float64, tolerancePercent float64) Verdict {
+// gateFails reports whether any claim that a metric isn't worse is contradicted, as package verdict does for a round.
+func gateFails(t *testing.T, baseline, candidate [][]float64, tolerancePercent float64) bool {
 	t.Helper()
-	all := Passed
 	for m := range baseline {
-		switch verdict, _ := (Rule{direction(m), tolerancePercent}).Decide(effectOf(t, baseline[m], candidate[m])); verdict {
-		case Failed:
-			return Failed
-		case Inconclusive:
-			all = Inconclusive
+		if notWorse(m, tolerancePercent).Decide(effectOf(t, baseline[m], candidate[m]).Interval) == Contradicted {
+			return true
 		}
 	}
-	return all
+	return false
 }
 
 func effectOf(t *testing.T, baseline, candidate []float64) Effect {
@@ -141,13 +139,13 @@ func compared(t *testing.T, baseline, candidate []float64) Comparison {
 	return c
 }
 
-// TestIdenticalVariants is the A/A test. The tolerance is 0: any other fails even fewer.
+// TestIdenticalVariants is the A/A test. The tolerance is 0: any other contradicts even fewer.
 func TestIdenticalVariants(t *testing.T) {
 	const alpha = 1 - confidence/100
 	n := newNoise(t)
 	for name, test := range map[string]struct {
 		round  round
-		within bool // whether the share of Failed is within alpha
+		within bool // whether the share of contradicted rounds is within alpha
 	}{
 		"blocks":                            {round{blocks: simulatedBlocks}, true},
 		"blocks, drift of 10%":              {round{blocks: simulatedBlocks, drift: 0.1}, true},
@@ -157,7 +155,7 @@ func TestIdenticalVariants(t *testing.T) {
 		failed, differ := 0, 0
 		for range simulatedRounds {
 			baseline, candidate := test.round.values(random, n)
-			if gate(t, baseline, candidate, 0) == Failed {
+			if gateFails(t, baseline, candidate, 0) {
 				failed++
 			}
 			for m := range baseline {
@@ -175,47 +173,6 @@ func TestIdenticalVariants(t *testing.T) {
 		if low, _ := share(differ, simulatedRounds); test.within && low > alpha {
 			t.Errorf("%s: %d of %d differ", name, differ, simulatedRounds)
 		}
-	}
-}
-
-// TestStopByWidth adds blocks until the interval of one metric is narrow, up to a maximum: looking at
-// the width after each block doesn't make identical variants differ.
-func TestStopByWidth(t *testing.T) {
-	const alpha, maxBlocks = 1 - confidence/100, 20
-	n := newNoise(t)
-	random := rand.New(rand.NewPCG(11, 0))
-	baseline, candidate := round{blocks: 100}.values(random, n)
-	var widths []float64
-	for first := 0; first < 100; first += simulatedBlocks {
-		last := first + simulatedBlocks
-		widths = append(widths, effectOf(t, baseline[0][first:last], candidate[0][first:last]).HalfWidthPercent())
-	}
-	slices.Sort(widths)
-	narrow := 0.75 * median(widths)
-
-	failed, early := 0, 0
-	for range simulatedRounds {
-		baseline, candidate := round{blocks: maxBlocks}.values(random, n)
-		blocks := simulatedBlocks
-		for blocks < maxBlocks && effectOf(t, baseline[0][:blocks], candidate[0][:blocks]).HalfWidthPercent() > narrow {
-			blocks++
-		}
-		if blocks < maxBlocks {
-			early++
-		}
-		for m := range baseline {
-			baseline[m], candidate[m] = baseline[m][:blocks], candidate[m][:blocks]
-		}
-		if gate(t, baseline, candidate, 0) == Failed {
-			failed++
-		}
-	}
-	t.Logf("%d of %d failed, %d stopped early, at %.1f%%", failed, simulatedRounds, early, narrow)
-	if low, _ := share(failed, simulatedRounds); low > alpha {
-		t.Errorf("%d of %d failed", failed, simulatedRounds)
-	}
-	if early < simulatedRounds/10 {
-		t.Errorf("%d of %d rounds stopped early: the rule isn't tried", early, simulatedRounds)
 	}
 }
 
@@ -241,13 +198,13 @@ func TestInjectedSlowdown(t *testing.T) {
 			baseline, candidate := round{blocks: simulatedBlocks}.values(random, n)
 			laterBaseline, laterCandidate := round{blocks: simulatedBlocks}.values(random, n)
 			for m := range simulatedMetrics {
-				rule := Rule{direction(m), 5}
-				minimal := compared(t, baseline[m], candidate[m]).MinimalEffect(alpha, rule)
+				region := notWorse(m, 5)
+				minimal := compared(t, baseline[m], candidate[m]).MinimalEffect(alpha, region)
 				sum[m] += Percent(minimal) / rounds
 				for i := range laterCandidate[m] {
 					laterCandidate[m][i] *= minimal
 				}
-				if verdict, _ := rule.Decide(effectOf(t, laterBaseline[m], laterCandidate[m])); verdict == Failed {
+				if region.Decide(effectOf(t, laterBaseline[m], laterCandidate[m]).Interval) == Contradicted {
 					found[m]++
 				}
 			}

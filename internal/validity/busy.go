@@ -133,7 +133,8 @@ func requestsInFlight(r *result.Result) float64 {
 	sum := busy.Sum()
 	if result.Prints(r.Run.Tool) {
 		total := r.TotalSummary()
-		sum = total.Sum
+		// Of a mean that is printed in hundredths of a second, the sum may be that of more requests than there were connections.
+		sum = min(total.Sum, connectionsOf(r)*r.DurationMicroseconds)
 	}
 	return float64(sum) / float64(max(1, r.DurationMicroseconds))
 }

@@ -51,8 +51,8 @@ func saturatedInTheMean(r *result.Result) *result.Finding {
 		percentOf := func(c *result.Client) float64 { return c.CPUPercentOf(r.Environment.ClientCPULimit) }
 		c, percent, count := worst(r, percentOf, func(percent float64) bool { return percent >= level.percent })
 		if c != nil {
-			return found(ReasonClientSaturated, level.severity, "%d of %d clients used at least %.0f%% of their CPU limit (worst: client %d, %.1f%%). %s %s",
-				count, len(r.Clients), level.percent, c.Index, percent, level.meaning, remedy)
+			return found(ReasonClientSaturated, level.severity, "%s used at least %.0f%% of their CPU limit (worst: client %d, %.1f%%). %s %s",
+				ofClients(count, r), level.percent, c.Index, percent, level.meaning, remedy)
 		}
 	}
 	return nil
@@ -109,9 +109,9 @@ func clientThrottled(r *result.Result) *result.Finding {
 		return nil
 	}
 	return found(ReasonClientThrottled, result.Invalidates,
-		"%d of %d clients were CPU-throttled for more than %.0f%% of the measurement (worst: client %d, %s of %s). "+
+		"%s spent more than %.0f%% of the measurement throttled by their CPU limit (worst: client %d, %s of %s). "+
 			"Increase clients.resources.cpu; a whole number lets a client have exclusive CPUs.",
-		count, len(r.Clients), 100*throttledShare, c.Index, seconds(c.Usage.Throttled), seconds(c.DurationMicroseconds()))
+		ofClients(count, r), 100*throttledShare, c.Index, seconds(c.Usage.Throttled), seconds(c.DurationMicroseconds()))
 }
 
 // worst returns the client with the largest value of those that are too large, that

@@ -188,5 +188,5 @@ func packetsLost(r *result.Result) string {
 		return ""
 	}
 	text := strings.Join(said, ", and ")
-	return strings.ToUpper(text[:1]) + text[1:] + ". Each costs a request 200ms or more, unless later packets show the loss."
+	return strings.ToUpper(text[:1]) + text[1:] + ". A retransmission usually delays its request by 200ms or more."
 }

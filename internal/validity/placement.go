@@ -33,7 +33,7 @@ func sharedNode(r *result.Result, d Declared) *result.Finding {
 	if len(beside) == 0 {
 		return nil
 	}
-	ran := fmt.Sprintf("%d of %d clients ran on the target's node %s.", len(beside), len(r.Clients), r.Environment.TargetNode)
+	ran := fmt.Sprintf("%s ran on the target's node %s.", ofClients(len(beside), r), r.Environment.TargetNode)
 	switch d.Placement {
 	case PlacementApart:
 		return found(ReasonSharedNode, result.Invalidates,
@@ -74,7 +74,7 @@ func sharedCore(r *result.Result) *result.Finding {
 		return nil
 	}
 	return found(ReasonSharedCore, result.Warns,
-		"%d of %d clients (first: %s) could run on threads of the target's cores (%s). Two threads of a core slow each other down. "+
+		"%s (first: %s) could run on threads of the target's cores (%s). Two threads of a core slow each other down. "+
 			"Use other nodes for the clients, or whole cores: the kubelet's cpuManagerPolicyOptions with full-pcpus-only, and as many CPUs as cores have threads, or a multiple.",
-		len(clients), len(r.Clients), first, strings.Join(shared, "; "))
+		ofClients(len(clients), r), first, strings.Join(shared, "; "))
 }

@@ -46,7 +46,7 @@ func changesWith(r *result.Result, effect string) []string {
 		}
 		whose := "the target"
 		if c.Role == result.RoleClient {
-			whose = fmt.Sprintf("%d of %d clients", c.Pods, len(r.Clients))
+			whose = ofClients(int(c.Pods), r)
 		}
 		switch {
 		case c.Was == "":

@@ -82,9 +82,9 @@ func clockUncertain(r *result.Result) *result.Finding {
 		return nil
 	}
 	return found(ReasonClockUncertain, result.Warns,
-		"The clocks of %d of %d clients are uncertain by more than %s (worst: client %d, ±%s), and so are start skew and the second-by-second series. "+
+		"The clocks of %s are uncertain by more than %s (worst: client %d, ±%s), and so are start skew and the second-by-second series. "+
 			"A slow network between clients and manager causes this, and so does a wall clock that is set: let NTP slew it.",
-		count, len(r.Clients), milliseconds(clockErrorWarns), c.Index, milliseconds(c.ClockErrorMicroseconds))
+		ofClients(count, r), milliseconds(clockErrorWarns), c.Index, milliseconds(c.ClockErrorMicroseconds))
 }
 
 // clockStepped finds a wall clock that was set, or a host that slept, while the manager attended to the

@@ -79,6 +79,11 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	return f
 }
 
+// TooShortForSteady reports whether nothing can be said of a trend within a measurement because it is too short.
+func TooShortForSteady(r *result.Result) bool {
+	return len(r.Levels) == 0 && r.Run.Load != result.LoadScript && r.DurationMicroseconds < minSteadySeconds*1_000_000
+}
+
 // inWindows returns windows of equally many entries, and their length in seconds. Entries after the last whole
 // window are omitted.
 func inWindows(seconds []result.Second) (windows [][]result.Second, length int64) {

@@ -102,12 +102,12 @@ var (
 	rateUnits     = []unit{{"", 1, 2}}
 )
 
-// number is a decimal number with a suffix.
-var number = regexp.MustCompile(`^([0-9]+(?:[.][0-9]+)?)([a-z%]*)$`)
+// boundForm is a decimal number with a suffix.
+var boundForm = regexp.MustCompile(`^([0-9]+(?:[.][0-9]+)?)([a-z%]*)$`)
 
 // split splits a bound into a decimal number and one of the units, its suffix.
 func split(bound string, units []unit) (float64, unit, error) {
-	if parts := number.FindStringSubmatch(bound); parts != nil {
+	if parts := boundForm.FindStringSubmatch(bound); parts != nil {
 		if i := slices.IndexFunc(units, func(u unit) bool { return u.suffix == parts[2] }); i >= 0 {
 			value, err := strconv.ParseFloat(parts[1], 64)
 			return value, units[i], err

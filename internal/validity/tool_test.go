@@ -60,4 +60,10 @@ func TestToolConcurrency(t *testing.T) {
 	if got := requestsInFlight(byTool(1)); got != 25 {
 		t.Errorf("%g requests in flight, want 25", got)
 	}
+	rounded := byTool(1) // 5.4 ms, printed as 10
+	rounded.Clients[0].Tool.Mean = 10_000
+	rounded.Clients[0].UseTool()
+	if got := requestsInFlight(rounded); got != 25 {
+		t.Errorf("%g requests in flight of 25 connections", got)
+	}
 }

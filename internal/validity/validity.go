@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -45,6 +46,7 @@ var rules = []rule{
 	targetCPUShared,
 	sharedCore,
 	targetThrottled,
+	waitingVariantBusy,
 	nodeBusy,
 	serverLogErrors,
 	latencyClamped,
@@ -191,6 +193,7 @@ const (
 	ReasonSharedCore         = "SharedCore"
 	ReasonSharedNode         = "SharedNode"
 	ReasonTargetThrottled    = "TargetThrottled"
+	ReasonWaitingVariantBusy = "WaitingVariantBusy"
 	ReasonTargetNotBusy      = "TargetNotBusy"
 	ReasonConcurrencyLimited = "ConcurrencyLimited"
 	ReasonLatencyClamped     = "LatencyClamped"
@@ -208,6 +211,11 @@ const (
 // to do: a sentence each.
 func found(reason string, severity result.Severity, format string, args ...any) *result.Finding {
 	return &result.Finding{Reason: reason, Severity: severity, Message: fmt.Sprintf(format, args...)}
+}
+
+// ofClients returns a number of the clients: "1 of 1 client", "1 of 2 clients".
+func ofClients(n int, r *result.Result) string {
+	return fmt.Sprintf("%d of %s", n, number.Plural(len(r.Clients), "client"))
 }
 
 // happened notes in which seconds of the measurement a finding happened. That from 0 to 0 is its start.

@@ -236,6 +236,7 @@ func TestRules(t *testing.T) {
 
 		{"ClientSaturated", "79.9 %", cpu(0, 79.9), "", ""},
 		{"ClientSaturated", "80 %", cpu(0, 80), result.Warns, "1 of 2 clients used at least 80% of their CPU limit (worst: client 0, 80.0%)."},
+		{"ClientSaturated", "80 % of one", func(r *result.Result) { cpu(0, 80)(r); r.Clients = r.Clients[:1] }, result.Warns, "1 of 1 client used at least 80%"},
 		{"ClientSaturated", "89.9 %", cpu(1, 89.9), result.Warns, "(worst: client 1, 89.9%)"},
 		{"ClientSaturated", "90 %", cpu(1, 90), result.Invalidates, "(worst: client 1, 90.0%)"},
 		{"ClientSaturated", "alone", func(r *result.Result) { cpu(1, 90)(r); r.Run.Standalone = true }, result.Invalidates, "were the bottleneck. Run it with more CPUs, or lower the load."},
@@ -275,7 +276,7 @@ func TestRules(t *testing.T) {
 
 		{"ClientThrottled", "unknown", throttled(-1), "", ""},
 		{"ClientThrottled", "1 %", throttled(100_000), "", ""},
-		{"ClientThrottled", "more than 1 %", throttled(100_001), result.Invalidates, "1 of 2 clients were CPU-throttled for more than 1% of the measurement (worst: client 1, 0.100s of 10.000s)."},
+		{"ClientThrottled", "more than 1 %", throttled(100_001), result.Invalidates, "1 of 2 clients spent more than 1% of the measurement throttled by their CPU limit (worst: client 1, 0.100s of 10.000s)."},
 
 		{"StartSkew", "5 ms", skew(100, 5_100), "", ""},
 		{"StartSkew", "more than 5 ms", skew(100, 5_101), result.Warns, "started 5.001ms apart"},

@@ -166,7 +166,7 @@ func (c *Client) arguments(file string, env map[string]string) []string {
 	args := []string{
 		"run", file, "--config", filepath.Join(c.workDirectory, configurationFile),
 		"--paused", "--linger", "--no-setup", "--no-teardown", "--address", c.api.address,
-		"--no-thresholds", "--summary-mode=disabled", "--no-usage-report", "--quiet", "--no-color",
+		"--no-thresholds", "--summary-mode=disabled", "--no-usage-report", "--no-color",
 		"--out", outputName + "=" + pipesArgument,
 	}
 	if clients(s) > 1 {

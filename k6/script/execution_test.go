@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/assay-dev/assay/internal/load/testserver"
+	reports "github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 // execution requests paths with what k6/execution says.
@@ -69,5 +71,21 @@ func TestSetupMarksTestFailed(t *testing.T) {
 	got := totalsOf(t, get+`export function setup() { exec.test.fail('not good') }; export default function () { http.get(target) }`, server.Address())
 	if got.Requests != 1 || !got.Script.MarkedFailed {
 		t.Errorf("%+v, %+v", got.Counts, got.Script)
+	}
+}
+
+// TestInterruptedIterations counts the iterations that k6 interrupts at the end, one of each virtual user.
+func TestInterruptedIterations(t *testing.T) {
+	server := testserver.New(t, ok)
+	got := totalsOf(t, "import { sleep } from 'k6';"+get+`export const options = { scenarios: { s: { executor: 'constant-vus', vus: 3, duration: '2s', gracefulStop: '0s' } } };
+export default function () { http.get(target); sleep(1000) }`, server.Address())
+	r := &result.Result{}
+	r.AddClients([]result.Client{{Totals: got}})
+	r.AddScript()
+	if s := r.Script; s.Iterations != 0 || s.InterruptedIterations != 3 {
+		t.Errorf("%d iterations, %d interrupted", s.Iterations, s.InterruptedIterations)
+	}
+	if facts := fmt.Sprint(reports.ScriptFacts(r.Script)); !strings.Contains(facts, "Interrupted iterations 3: k6 ended them") {
+		t.Errorf("report %s", facts)
 	}
 }

@@ -12,8 +12,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,6 +46,8 @@ type process struct {
 	// thrown is the number of iterations that ended with an error, exception that of the first.
 	thrown    int64
 	exception string
+	// interrupted is the number of iterations that k6 interrupted.
+	interrupted int64
 }
 
 // asK6 holds the arguments that make this process's program act as k6.
@@ -91,7 +95,10 @@ func (p *process) run() (exitStatus, error) {
 	if err != nil {
 		return exitStatus{}, err
 	}
-	p.command.Stdout = io.Discard
+	stdout, err := p.command.StdoutPipe()
+	if err != nil {
+		return exitStatus{}, err
+	}
 	err = p.command.Start()
 	for _, file := range p.childFiles {
 		_ = file.Close() // k6 has duplicates
@@ -102,7 +109,13 @@ func (p *process) run() (exitStatus, error) {
 	p.mu.Lock()
 	p.child = p.command.Process
 	p.mu.Unlock()
-	p.forwardLog(stderr)
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		eachLine(stdout, p.countInterrupted)
+	}()
+	eachLine(stderr, p.forwardLine)
+	<-counted
 	err = p.command.Wait()
 	var failed *exec.ExitError
 	switch {
@@ -126,13 +139,13 @@ const (
 // maxLineBytes is the maximum length of a line of k6's log. Longer lines are split.
 const maxLineBytes = 64 << 10
 
-// forwardLog copies k6's log to p.log and remembers the last error.
-func (p *process) forwardLog(log io.Reader) {
-	reader := bufio.NewReaderSize(log, maxLineBytes)
+// eachLine calls handle for each line of an output of k6.
+func eachLine(output io.Reader, handle func([]byte)) {
+	reader := bufio.NewReaderSize(output, maxLineBytes)
 	for {
 		line, err := reader.ReadSlice('\n')
 		if len(line) > 0 {
-			p.forwardLine(line)
+			handle(line)
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -140,6 +153,17 @@ func (p *process) forwardLog(log io.Reader) {
 	}
 }
 
+// progress matches k6's progress. k6 has no metric of the iterations that it interrupts, and says their number there alone, for the last
+// time before it exits.
+var progress = regexp.MustCompile(`^(?:running|paused).* VUs, \d+ complete and (\d+) interrupted iterations\n$`)
+
+func (p *process) countInterrupted(line []byte) {
+	if found := progress.FindSubmatch(line); found != nil {
+		p.interrupted, _ = strconv.ParseInt(string(found[1]), 10, 64)
+	}
+}
+
+// forwardLine copies a line of k6's log to p.log, and remembers the last error.
 func (p *process) forwardLine(line []byte) {
 	var entry map[string]any
 	if err := json.Unmarshal(line, &entry); err != nil {

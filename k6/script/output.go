@@ -143,7 +143,7 @@ func fromWall(nanoseconds int64) time.Time {
 // begin starts recording. What ends at or after the given time is part of the load.
 func (c *collector) begin(at time.Time, declared *plannedLoad) {
 	l := &load{recorder: recorder.New(1), from: at, last: at, first: usage.Read(), done: make(chan struct{}), sampled: make(chan struct{})}
-	l.sampler = recorder.NewSampler(l.recorder, at, func(second *result.ClientSecond) {
+	l.sampler = recorder.NewSampler(l.recorder, at, nil, func(second *result.ClientSecond) {
 		if !l.includes(second.Second) && second.Counts == (result.Counts{}) {
 			return // an empty second after the load, while teardown() runs
 		}

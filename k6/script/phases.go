@@ -183,6 +183,7 @@ func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 	s.MarkedFailed, s.TeardownError = status.code == exitcodes.MarkedAsFailed, c.teardownError
 	s.Summarizes = c.mayExportSummary()
 	s.Thrown, s.Exception = c.k6.thrown, c.clipped(c.k6.exception)
+	s.Interrupted = c.k6.interrupted
 	for _, causes := range totals.Causes {
 		for i := range causes {
 			causes[i].Text = c.clipped(causes[i].Text)

@@ -55,6 +55,8 @@ func TestGoodRunsAreTaken(t *testing.T) {
 		{"think times that just end before the deadline", base, `spec: {load: {closed: {connections: 1, requestCount: 600, thinkTime: {minMilliseconds: 1000}}, warmup: null}}`},
 		{"ramp as long as the requests last", base, `spec: {load: {closed: null, open: {requestsPerSecond: 10, requestCount: 50, ramp: {from: 0, seconds: 10}}}}`},
 		{"warm-up until steady", base, steady("windows: 3")},
+		{"a block of a closed load", base, `spec: {alternation: {block: a-r1-c000-b00, variants: 4, variant: 3}, load: {warmup: {requestCount: null, durationSeconds: 50}, closed: {requestCount: null, durationSeconds: 99}}}`},
+		{"a block of an open load, warmed up until steady", minimal, `spec: {alternation: {block: a, variants: 2, variant: 0}, load: {closed: null, warmup: {steady: {}}, open: {requestsPerSecond: 10, durationSeconds: 10}}}`},
 		{"warm-up until steady with the shortest limit", base, steady("windowSeconds: 20, windows: 4, timeoutSeconds: 80")},
 		{"path with everything that a URL may have", base, `spec: {load: {requests: [{path: "/A-z0._~!$&()*+,;=:@%C3%9F/?a[]=b"}]}}`},
 		{"findings that are expected", base, `spec: {acceptedFindings: [NoWarmup, TargetCPUShared]}`},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,4 +136,30 @@ func kubectl(t *testing.T, args ...string) string {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, complaints.String())
 	}
 	return out.String()
+}
+
+// TestEmptyServersAreUnchanged applies servers of which nothing is set but their kind, twice.
+func TestEmptyServersAreUnchanged(t *testing.T) {
+	namespace, file := newNamespace(t), filepath.Join(t.TempDir(), "runs.yaml")
+	var text strings.Builder
+	for _, server := range []string{"tomcat", "httpd", "nginx", "jetty", "generic"} {
+		fmt.Fprintf(&text, `---
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: %[1]s}
+spec:
+  target: {image: "a:1", server: {%[1]s: {}}}
+  load: {requests: [{path: /}], closed: {connections: 1, requestCount: 1}}
+`, server)
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"apply", "--namespace", namespace, "--filename", file}
+	kubectl(t, args...)
+	for line := range strings.Lines(kubectl(t, args...)) {
+		if !strings.HasSuffix(strings.TrimSpace(line), "unchanged") {
+			t.Errorf("kubectl apply: %s", line)
+		}
+	}
 }

@@ -33,8 +33,8 @@ const (
 	// follows: about that of report R4.
 	assumedRate = 5000
 	// smallLimit is the longest time that a small sample may take, invalid runs included, and smallReportLimit
-	// that of a report's small form.
-	smallLimit, smallReportLimit = 10 * time.Minute, 30 * time.Minute
+	// that of a report's small form: R1's connectors differ by so little that 40 blocks decide.
+	smallLimit, smallReportLimit = 10 * time.Minute, 45 * time.Minute
 	// smallMilliCPUs is the CPU available to a run on a node with 2 CPUs: 1900m are allocatable there, some of which
 	// Assay's manager and the cluster's DNS request.
 	smallMilliCPUs = 1800
@@ -65,7 +65,8 @@ func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 	} else if b.Spec.Capacity == nil {
 		blocks = 10
 	}
-	longest := time.Duration(0)
+	alternates := b.Spec.Repetitions != nil && b.Spec.Repetitions.Order == v1alpha1.OrderAlternating
+	longest, block := time.Duration(0), startAndCollection
 	count := func(spec *v1alpha1.BenchmarkRunSpec, err error, n int) {
 		t.Helper()
 		if err != nil {
@@ -73,7 +74,12 @@ func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 		}
 		warmup, measurement := loadOf(t, spec)
 		loads.warmup, loads.measurement = append(loads.warmup, warmup), append(loads.measurement, measurement)
-		duration := warmup.duration() + measurement.duration() + startAndCollection
+		duration := warmup.duration() + measurement.duration()
+		if alternates {
+			block += duration
+		} else {
+			duration += startAndCollection
+		}
 		longest = max(longest, duration)
 		c.total += time.Duration(n) * duration
 		c.milliCPUs = max(c.milliCPUs, requestsOf(spec))
@@ -93,6 +99,9 @@ func costOf(t *testing.T, b *v1alpha1.Benchmark) (c cost) {
 			count(spec, err, search.MaxTrials(s))
 			c.trials += search.MaxTrials(s)
 		}
+	}
+	if alternates { // the runs of a block start together, and are replaced together
+		longest, c.total = block, c.total+time.Duration(blocks)*startAndCollection
 	}
 	c.load = fmt.Sprintf("%s of warm-up and %s of measurement", between(t, loads.warmup), between(t, loads.measurement))
 	c.replaced = time.Duration(replace) * longest
@@ -147,6 +156,9 @@ func loadOf(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) (warmup, measurement 
 	}
 	if spec.Load.Warmup == nil {
 		t.Fatal("there is no warm-up")
+	}
+	if steady := spec.Load.Warmup.Steady; steady != nil {
+		return amount{int64(*steady.TimeoutSeconds), "s"}, amountOf(t, seconds, requests)
 	}
 	return amountOf(t, spec.Load.Warmup.DurationSeconds, spec.Load.Warmup.RequestCount), amountOf(t, seconds, requests)
 }
@@ -243,7 +255,7 @@ func checkCommands(t *testing.T, path, comment string, b *v1alpha1.Benchmark) {
 		}
 	}
 	tables := table.FindAllStringSubmatch(comment, -1)
-	if len(b.Spec.Axes) > 0 && len(tables) == 0 {
+	if len(b.Spec.Axes) > 0 && len(b.Spec.Claims) == 0 && len(tables) == 0 {
 		t.Error("the comment lacks the command that prints its table, with --pivot")
 	}
 	for _, said := range tables {

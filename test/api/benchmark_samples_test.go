@@ -92,7 +92,7 @@ func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace stri
 	typedOf(t, object.Object, b)
 	cells, err := cells.Of(&b.Spec)
 	if err == nil {
-		err = inference.CheckRepetitions(&b.Spec, cells)
+		err = inference.CheckClaims(&b.Spec, cells)
 	}
 	if err == nil && b.Spec.Schedule != nil {
 		_, err = schedule.Parse(b.Spec.Schedule)
@@ -119,7 +119,7 @@ func acceptCells(t *testing.T, object *unstructured.Unstructured, namespace stri
 // acceptRun creates a run as a dry run, and renders its target.
 func acceptRun(t *testing.T, b *v1alpha1.Benchmark, key rounds.RunKey, cell *cells.Cell, spec []byte) {
 	t.Helper()
-	run, err := objects.NewRun(b, key, cell, spec)
+	run, err := objects.NewRun(b, key, cell, spec, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,17 @@ import (
 // A change is one to the spec of an existing run. Field is its path below spec.
 type change struct{ field, patch string }
 
-// named is the path that the message about a change has to name: a field of the
-// spec, or of its target.
-func (c *change) named() string {
+// named returns the path of the object whose field changes, and the field, which the message about the change names: of the amounts
+// of resources, the path alone.
+func (c *change) named() (path, name string) {
 	steps := strings.Split(c.field, ".")
-	if steps[0] == "target" && len(steps) > 1 {
-		return "spec.target." + strings.TrimRight(steps[1], "[]0123456789")
+	switch {
+	case len(steps) == 1:
+		return "spec", strings.TrimRight(c.field, "[]0123456789")
+	case steps[1] == "resources":
+		return "spec." + steps[0] + ".resources", ""
 	}
-	return "spec." + steps[0]
+	return "spec." + steps[0], strings.TrimRight(steps[1], "[]0123456789")
 }
 
 // refusedChanges hold at least one change of every field of the spec, and of
@@ -72,6 +75,7 @@ var refusedChanges = []change{
 
 // refusedAdditions add to a run what it was created without.
 var refusedAdditions = []change{
+	{field: "alternation", patch: `{alternation: {block: a, variants: 2, variant: 0}}`},
 	{field: "load", patch: `{load: {warmup: {requestCount: 20000}}}`},
 	{field: "thresholds", patch: `{thresholds: [{metric: LatencyP99, below: 50ms}]}`},
 	{field: "acceptedFindings", patch: `{acceptedFindings: [NoWarmup]}`},
@@ -239,11 +243,11 @@ func tryChanges(t *testing.T, run client.Object, changes []change) {
 			if err == nil {
 				t.Fatal("the API server took it")
 			}
-			name := c.named()
-			if slices.Contains(fieldPaths(reflect.TypeFor[v1alpha1.PodSettings](), ""), c.field) { // one rule for target and clients
-				name = c.field + " "
+			path, name := c.named()
+			if slices.Contains(fieldPaths(reflect.TypeFor[v1alpha1.PodSettings](), ""), c.field) { // of target and of clients
+				path = ""
 			}
-			for _, part := range []string{name, "must not change: create a new BenchmarkRun"} {
+			for _, part := range []string{path, name, "must not change: create a new run"} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("the message lacks %q:\n%s", part, err)
 				}

@@ -76,7 +76,7 @@ func TestManifestsOfDocsAreAccepted(t *testing.T) {
 // benchmarkWith returns a Benchmark with fields of a spec.
 func benchmarkWith(t *testing.T, fields string) *unstructured.Unstructured {
 	t.Helper()
-	object := parse(t, benchmark, `{metadata: {name: a, generateName: null}, spec: {axes: null, exclude: null, repetitions: null, comparison: null, capacity: null, schedule: null}}`)
+	object := parse(t, benchmark, `{metadata: {name: a, generateName: null}, spec: {axes: null, exclude: null, repetitions: null, claims: null, comparison: null, capacity: null, schedule: null}}`)
 	base, err := yaml.Marshal(object.Object)
 	if err != nil {
 		t.Fatal(err)

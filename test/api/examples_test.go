@@ -38,6 +38,7 @@ var examples = map[string]string{
 	"httpd, full":       httpdFull,
 	"nginx, full":       nginxFull,
 	"users, full":       usersFull,
+	"block":             blockFull,
 	"generic, full":     genericFull,
 	"external, full":    externalFull,
 	"external, trusted": externalTrusted,
@@ -346,6 +347,19 @@ spec:
     client: {protocol: HTTP2, streams: 20}
     open: {requestsPerSecond: 500, ramp: {from: 100, seconds: 5}, interArrivalTimes: Poisson, durationSeconds: 30, maxConnections: 200}
     warmup: {steady: {windowSeconds: 2, windows: 4, throughputPercent: 10, p99Percent: 30, timeoutSeconds: 60}}
+`
+
+const blockFull = `
+apiVersion: assay.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: base}
+spec:
+  target: {image: "nginx:1", server: {nginx: {}}}
+  load:
+    requests: [{path: /}]
+    closed: {connections: 25, durationSeconds: 30}
+    warmup: {durationSeconds: 10}
+  alternation: {block: nginx-r1-c000-b00, variants: 2, variant: 1}
 `
 
 const genericFull = `

@@ -80,7 +80,7 @@ func init() {
 		refusal{name: "home of Jetty with a space", patch: jetty(`{home: "/a b"}`), want: []string{field + ".home"}},
 		refusal{name: "base of Jetty that climbs", patch: jetty(`{base: /a/../b}`), want: []string{field + ".base"}},
 		refusal{name: "min of virtual threads", patch: jetty(`{threads: {type: Virtual, min: 1}}`), want: []string{field + ".threads.min", "must not be set"}},
-		refusal{name: "more idle threads than threads", patch: jetty(`{threads: {max: 7, min: 8}}`), want: []string{field + ".threads.min", "min must be at most max"}},
+		refusal{name: "more idle threads than threads", patch: jetty(`{threads: {max: 7, min: 8}}`), want: []string{field + ".threads.min", "must be at most max"}},
 		refusal{name: "timeout of no connection", patch: jetty(`{connector: {keepAlive: {mode: Disabled, timeoutMilliseconds: 1}}}`),
 			want: []string{field + ".connector.keepAlive.mode", "timeoutMilliseconds must not be set"}},
 		refusal{name: "two modules in one", patch: jetty(`{modules: ["http2,statistics"]}`), want: []string{field + ".modules[0]", "a module must be a name"}},

@@ -62,7 +62,7 @@ func TestEveryLeafIsImmutable(t *testing.T) {
 						if err == nil {
 							t.Fatalf("the API server took %v instead of %v", other, l.value)
 						}
-						refused = refused || strings.Contains(err.Error(), "must not change: create a new BenchmarkRun")
+						refused = refused || strings.Contains(err.Error(), "must not change: create a new run")
 					}
 					if !refused && len(l.others()) > 0 {
 						t.Errorf("no refusal of %v says that it must not change", l.others())

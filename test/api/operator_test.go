@@ -9,10 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/benchmark/verdict"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -55,6 +58,36 @@ func operate(t *testing.T, namespace string, verdict v1alpha1.Verdict) {
 				continue
 			}
 			if err := end(t.Context(), run, verdict); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Cleanup(func() { events.Stop(); running.Wait() })
+}
+
+// conclude plays the operator for the Benchmarks that are created in a namespace from now on: a round of each, and each that is asked for,
+// ends with the verdict.
+func conclude(t *testing.T, namespace string, outcome v1alpha1.BenchmarkVerdict) {
+	t.Helper()
+	watcher, err := client.NewWithWatch(apiConfig, client.Options{Scheme: apiClient.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := watcher.Watch(t.Context(), &v1alpha1.BenchmarkList{}, client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for event := range events.ResultChan() {
+			b, is := event.Object.(*v1alpha1.Benchmark)
+			if event.Type == watch.Deleted || !is || b.Status.Round != nil && ptr.Deref(b.Status.LastRequest, "") == b.Annotations[v1alpha1.AnnotationRunRound] {
+				continue
+			}
+			lifecycle.Begin(b, v1alpha1.TriggerCreated, "hash", 2, 1, time.Now())
+			b.Status.ObservedGeneration = &b.Generation
+			lifecycle.Complete(b, &verdict.End{Verdict: outcome, Reason: v1alpha1.ReasonCompleted, Message: "The message."}, time.Now())
+			if err := apiClient.Status().Update(t.Context(), b); err != nil {
 				t.Error(err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestPortal(t *testing.T) {
 		}
 		return request.Status.Token
 	}
-	reader, writer, nobody := tokenOf("reader", "get", "list", "watch"), tokenOf("writer", "get", "list", "watch", "patch"), tokenOf("nobody")
+	reader, writer, nobody := tokenOf("reader", "get", "list", "watch"), tokenOf("writer", "get", "list", "watch", "patch", "delete"), tokenOf("nobody")
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,7 +104,7 @@ func TestPortal(t *testing.T) {
 	}
 	suspended := func(do visit) (int, string) {
 		t.Helper()
-		_, csrf, _ := strings.Cut(sees(do, page+"/"+run.GetName(), run.GetName()), `name="csrf" value="`)
+		_, csrf, _ := strings.Cut(sees(do, "/new?namespace="+namespace, `name="csrf"`), `name="csrf" value="`)
 		csrf, _, _ = strings.Cut(csrf, `"`)
 		return do(http.MethodPost, page+"/"+run.GetName()+"/suspend", url.Values{"csrf": {csrf}})
 	}
@@ -114,6 +115,19 @@ func TestPortal(t *testing.T) {
 	if body := sees(asReader, "/", "You may not list benchmarkruns in all namespaces"); strings.Contains(body, run.GetName()) {
 		t.Errorf("the list of all namespaces has the run: %s", body)
 	}
+	// A page offers what its user may do, and the API server decides nevertheless.
+	offers := func(do visit, texts ...string) {
+		t.Helper()
+		body := sees(do, page+"/"+run.GetName(), run.GetName())
+		for _, text := range []string{"/suspend", "/delete", "/new?from="} {
+			if has := strings.Contains(body, run.GetName()+text) || text == "/new?from=" && strings.Contains(body, text); has != slices.Contains(texts, text) {
+				t.Errorf("%s is offered: %t\n%s", text, has, body)
+			}
+		}
+	}
+	offers(asReader)
+	offers(open(writer), "/suspend", "/delete")
+	sees(asReader, "/new?namespace="+namespace, "You may not create benchmarkruns in namespace "+namespace)
 	if status, body := suspended(asReader); status != http.StatusForbidden || !strings.Contains(body, "forbidden") {
 		t.Errorf("a reader suspends a run: %d %s", status, body)
 	}

@@ -301,15 +301,30 @@ func TestRecipeOfFlagger(t *testing.T) {
 	}
 }
 
-// TestRecipeOfGitHub runs the steps of the workflow for runs with each verdict, with recorders in the place of the
-// programs that make a cluster.
+// gh is a recorder in the place of GitHub's program: it keeps the comment of a pull request, which has the number 7, in a file.
+const gh = `#!/bin/sh
+echo "gh $*" >> "$0.log"
+case "$*" in
+*"--jq"*)
+  for last; do :; done
+  touch "$0.comment"
+  jq -n --rawfile body "$0.comment" '[["Bot", "Hello", 5], ["User", "<!-- kubectl assay ab -->", 6], ["Bot", $body, 7]] | map({user: {type: .[0]}, body: .[1], id: .[2]})' |
+    jq "$last" ;;
+*"--method POST repos/a/shop/issues/12/comments"* | *"--method PATCH repos/a/shop/issues/comments/7 "*)
+  cp body.md "$0.comment" ;;
+*) exit 3 ;;
+esac
+`
+
+// TestRecipeOfGitHub runs the steps of the workflow for rounds with each verdict, twice, with recorders in the place of the
+// programs that make a cluster and comments.
 func TestRecipeOfGitHub(t *testing.T) {
 	var workflow struct {
 		Env  map[string]string `json:"env"`
 		Jobs map[string]struct {
 			Steps []struct {
-				Name, ID, If, Run string
-				Env               map[string]string
+				Name, If, Run string
+				Env           map[string]string
 			} `json:"steps"`
 		} `json:"jobs"`
 	}
@@ -320,61 +335,92 @@ func TestRecipeOfGitHub(t *testing.T) {
 	if err := yaml.Unmarshal(text, &workflow); err != nil {
 		t.Fatal(err)
 	}
-	for verdict, want := range verdicts {
-		if verdict == "" {
-			continue // which waits
-		}
+	for verdict, wantCode := range map[v1alpha1.BenchmarkVerdict]int{
+		v1alpha1.BenchmarkPassed: 0, v1alpha1.BenchmarkFailed: 2, v1alpha1.BenchmarkInconclusive: 5, v1alpha1.BenchmarkError: 1,
+	} {
 		t.Run(string(verdict), func(t *testing.T) {
 			namespace := newNamespace(t)
-			operate(t, namespace, verdict)
+			conclude(t, namespace, verdict)
 			s := newShell(t, namespace)
 			for _, name := range []string{"kind", "docker", "helm"} {
 				s.write(filepath.Join(s.bin, name), "#!/bin/sh\necho \"${0##*/} $*\" >> '"+s.bin+"/log'\n")
 			}
+			s.write(filepath.Join(s.bin, "gh"), gh)
 			s.release("kubectl-assay-linux-amd64.tar.gz")
 			temp := t.TempDir()
 			file := func(name string) string { return filepath.Join(temp, name) }
-			env := []string{"RUNNER_TEMP=" + temp, "GITHUB_PATH=" + file("path"), "GITHUB_OUTPUT=" + file("output"), "GITHUB_STEP_SUMMARY=" + file("summary")}
+			env := []string{
+				"RUNNER_TEMP=" + temp, "GITHUB_PATH=" + file("path"), "GITHUB_STEP_SUMMARY=" + file("summary"), "GITHUB_REPOSITORY=a/shop",
+			}
 			for key, value := range workflow.Env {
 				env = append(env, key+"="+value)
 			}
-			failed := ""
-			for _, step := range workflow.Jobs["benchmark"].Steps {
-				if step.Run == "" || failed != "" && step.If == "" {
-					continue
-				}
-				own := slices.Concat(env, []string{"PATH=" + strings.TrimSpace(s.read(file("path"))) + ":" + s.bin + ":" + os.Getenv("PATH")})
-				for key, value := range step.Env {
-					_, name, _ := strings.Cut(strings.TrimSpace(s.read(file("output"))), "=")
-					own = append(own, key+"="+strings.ReplaceAll(value, "${{ steps.run.outputs.name }}", name))
-				}
-				out, code := s.run(own, "bash", "-e", "-c", step.Run)
-				if code != 0 && failed == "" {
-					failed = step.Name
-					if code != want.code {
-						t.Errorf("%s: exit code %d, want %d:\n%s", step.Name, code, want.code, out)
+			for range 2 {
+				failed := ""
+				for _, step := range workflow.Jobs["benchmark"].Steps {
+					if step.Run == "" || failed != "" && step.If == "" {
+						continue
 					}
-				} else if code != 0 {
-					failed += ", " + step.Name
+					own := slices.Concat(env, []string{"PATH=" + strings.Join(strings.Fields(s.read(file("path"))), ":") + ":" + s.bin + ":" + os.Getenv("PATH")})
+					for key, value := range step.Env {
+						own = append(own, key+"="+strings.ReplaceAll(value, "${{ github.event.pull_request.number }}", "12"))
+					}
+					out, code := s.run(own, "bash", "-e", "-o", "pipefail", "-c", step.Run)
+					if code != 0 {
+						failed += step.Name
+						if code != wantCode {
+							t.Errorf("%s: exit code %d, want %d:\n%s", step.Name, code, wantCode, out)
+						}
+					}
 				}
-			}
-			wantFailed := map[v1alpha1.Verdict]string{v1alpha1.VerdictPassed: "", v1alpha1.VerdictError: "Run, Report"}
-			if expected, special := wantFailed[verdict]; failed != expected && special || failed != "Run" && !special {
-				t.Errorf("failed steps: %q", failed)
-			}
-			if verdict != v1alpha1.VerdictError {
-				for _, path := range []string{file("summary"), filepath.Join(s.folder, "report/report.html"), filepath.Join(s.folder, "report/junit.xml"), filepath.Join(s.folder, "report/report.json")} {
-					if !strings.Contains(s.read(path), "shop-") {
+				if (failed == "Compare") != (wantCode != 0) || failed != "" && failed != "Compare" {
+					t.Errorf("failed steps: %q", failed)
+				}
+				for _, path := range []string{
+					file("summary"), filepath.Join(s.bin, "gh.comment"), filepath.Join(s.folder, "report/report.html"), filepath.Join(s.folder, "report/junit.xml"), filepath.Join(s.folder, "report/report.json"),
+				} {
+					if !strings.Contains(s.read(path), namespace) {
 						t.Errorf("%s isn't a report: %s", path, s.read(path))
 					}
 				}
+				if _, code := s.run(nil, "kubectl", "delete", "benchmark", "pr"); code != 0 {
+					t.Errorf("the Benchmark can't be deleted: exit code %d", code)
+				}
+				if err := os.RemoveAll(filepath.Join(s.folder, "report")); err != nil {
+					t.Fatal(err)
+				}
 			}
-			for _, line := range []string{"kind create cluster", "kind load docker-image localhost/shop:pr", "helm install assay oci://"} {
-				if log := s.read(filepath.Join(s.bin, "log")); !strings.Contains(log, line) {
+			log := s.read(filepath.Join(s.bin, "log")) + s.read(filepath.Join(s.bin, "gh.log"))
+			for _, line := range []string{"kind create cluster", "kind load docker-image localhost/shop:base localhost/shop:pr", "helm install assay oci://", "--method POST", "--method PATCH"} {
+				if !strings.Contains(log, line) {
 					t.Errorf("%q isn't among:\n%s", line, log)
 				}
 			}
+			if n := strings.Count(log, "--method POST"); n != 1 {
+				t.Errorf("%d comments", n)
+			}
 		})
+	}
+}
+
+// TestFitAsksForRounds checks that doctor --fit asks for a round of one Benchmark, whose run may be another the next time.
+func TestFitAsksForRounds(t *testing.T) {
+	namespace := newNamespace(t)
+	conclude(t, namespace, v1alpha1.BenchmarkError)
+	s := newShell(t, namespace)
+	s.release("kubectl-assay-linux-amd64.tar.gz")
+	if out, code := s.run(nil, "tar", "-xzf", filepath.Join(s.bin, "release/kubectl-assay-linux-amd64.tar.gz"), "-C", s.bin); code != 0 {
+		t.Fatal(out)
+	}
+	for i, args := range [][]string{nil, {"-f", "benchmark/run.yaml"}} {
+		out, code := s.run(nil, "kubectl", append([]string{"assay", "doctor", "--fit"}, args...)...)
+		if want := fmt.Sprintf("assay-fit, round %d ended with an error: Error: The message.", i+1); code != 1 || !strings.Contains(out, want) {
+			t.Errorf("exit code %d, %q isn't in:\n%s", code, want, out)
+		}
+		content, _ := s.run(nil, "kubectl", "get", "benchmark", "assay-fit", "-o", "jsonpath={.spec.template.spec.target.content[*].path}")
+		if (content == "") != (i == 1) {
+			t.Errorf("round %d: content %s", i+1, content)
+		}
 	}
 }
 

@@ -62,9 +62,9 @@ var loadRefusals = []refusal{
 	{name: "load per what is unknown", patch: `spec: {load: {loadIsPer: All}}`,
 		want: []string{"spec.load.loadIsPer", `"Client", "Run"`}},
 	{name: "fewer connections than clients", patch: `spec: {clients: {replicas: 26}, load: {loadIsPer: Run}}`,
-		want: []string{"spec.load.closed", "load.closed.connections must be at least clients.replicas with loadIsP"}},
+		want: []string{"spec.load.closed", "connections and users must be at least clients.replicas"}},
 	{name: "fewer users than clients", patch: pageLoad(`{path: /}`, `closed: {connections: null, users: 2, requestCount: 2}, loadIsPer: Run`, `clients: {replicas: 3}, `),
-		want: []string{"spec.load.closed", "load.closed.users must be at least clients.replicas with loadIsPer Run"}},
+		want: []string{"spec.load.closed", "connections and users must be at least clients.replicas"}},
 	{name: "level with fewer users than clients", patch: pageLoad(`{path: /}`, `closed: null, stages: {levels: [{users: 2, holdSeconds: 1}]}, loadIsPer: Run`, `clients: {replicas: 3}, `),
 		want: []string{"spec.load.stages", "at least clients.replicas"}},
 	{name: "elements without pages", patch: `spec: {load: {requests: [{path: /, elements: [/a]}]}}`,
@@ -86,15 +86,15 @@ var loadRefusals = []refusal{
 	{name: "fewer pages than users", patch: pageLoad(`{path: /}`, `closed: {connections: null, users: 25, requestCount: 24}, warmup: null`, ``),
 		want: []string{"spec.load.closed.requestCount", "at least users"}},
 	{name: "fewer pages of the warmup than users", patch: pageLoad(`{path: /}`, `closed: {connections: null, users: 25}, warmup: {requestCount: 24, durationSeconds: null}`, ``),
-		want: []string{"spec.load.warmup.requestCount", "warmup.requestCount must be at least closed.users: each loads a page"}},
+		want: []string{"spec.load.warmup.requestCount", "must be at least closed.connections or closed.users"}},
 	{name: "too many connections of users", patch: pageLoad(`{path: /}`, `pages: {connectionsPerUser: 32}, closed: {connections: null, users: 626, requestCount: 700}, warmup: null`, ``),
 		want: []string{"spec.load.pages.connectionsPerUser", "at most 20000"}},
 	{name: "too many connections of users of a level", patch: pageLoad(`{path: /}`, `closed: null, stages: {levels: [{users: 3334, holdSeconds: 1}]}`, ``),
 		want: []string{"spec.load.pages.connectionsPerUser", "at most 20000"}},
 	{name: "pages with cookies", patch: pageLoad(`{path: /}`, `client: {cookies: Enabled}, closed: {connections: null, users: 25}`, ``),
-		want: []string{"spec.load.client", "client.cookies must not be Enabled with pages"}},
+		want: []string{"spec.load.client", "must not be Enabled with pages"}},
 	{name: "pages over HTTP/2", patch: pageLoad(`{path: /}`, `client: {protocol: HTTP2}, closed: {connections: null, users: 25}`, ``),
-		want: []string{"spec.load.client", "client.protocol must not be HTTP2 with pages"}},
+		want: []string{"spec.load.client", "must not be HTTP2 with pages"}},
 	{name: "element without a slash", patch: pageLoad(`{path: /, elements: [a]}`, `closed: {connections: null, users: 25}`, ``),
 		want: []string{"spec.load.requests[0].elements[0]", "should match"}},
 	{name: "element with a space", patch: pageLoad(`{path: /, elements: ["/a b"]}`, `closed: {connections: null, users: 25}`, ``),
@@ -137,15 +137,47 @@ var loadRefusals = []refusal{
 		want: []string{"spec.load.warmup.steady.timeoutSeconds", "less than or equal to 86400"}},
 }
 
+// inBlock makes base a run of a block with a load.
+func inBlock(load string) string {
+	return `spec: {alternation: {block: a, variants: 2, variant: 1}, load: {warmup: {requestCount: null, durationSeconds: 5}, ` + load + `}}`
+}
+
+// blockRefusals are loads that can't alternate with others.
+var blockRefusals = []refusal{
+	{name: "variant that the block lacks", patch: `spec: {alternation: {block: a, variants: 2, variant: 2}}`,
+		want: []string{"spec.alternation.variant", "must be less than variants"}},
+	{name: "block of one", patch: `spec: {alternation: {block: a, variants: 1, variant: 0}}`,
+		want: []string{"spec.alternation.variants", "greater than or equal to 2"}},
+	{name: "block of five", patch: `spec: {alternation: {block: a, variants: 5, variant: 0}}`,
+		want: []string{"spec.alternation.variants", "less than or equal to 4"}},
+	{name: "block without a name", patch: `spec: {alternation: {block: "", variants: 2, variant: 0}}`, want: []string{"spec.alternation.block"}},
+	{name: "block of a number of requests", patch: inBlock(`closed: {requestCount: 10}`),
+		want: []string{"spec.alternation", "alternation needs a load with durationSeconds"}},
+	{name: "block that warms up by requests", patch: `spec: {alternation: {block: a, variants: 2, variant: 1}, load: {closed: {requestCount: null, durationSeconds: 10}}}`,
+		want: []string{"spec.load.warmup.requestCount", "must not be set with alternation"}},
+	{name: "block of levels", patch: inBlock(`closed: null, stages: {levels: [{connections: 1, holdSeconds: 1}]}`),
+		want: []string{"spec.alternation", "alternation needs load.closed or load.open"}},
+	{name: "block of a ramp", patch: inBlock(`closed: null, open: {requestsPerSecond: 10, durationSeconds: 10, ramp: {from: 1, seconds: 2}}`),
+		want: []string{"spec.alternation", "alternation needs a load without ramp"}},
+	{name: "block of connections that are added", patch: inBlock(`closed: {requestCount: null, durationSeconds: 10, rampSeconds: 2}`),
+		want: []string{"spec.alternation", "alternation needs a load without ramp"}},
+	{name: "block of a tool", patch: inBlock(`closed: {requestCount: null, durationSeconds: 10}}, clients: {tool: {name: K6}`),
+		want: []string{"spec.alternation", "and no clients.tool"}},
+	{name: "block longer than the deadline", patch: inBlock(`closed: {requestCount: null, durationSeconds: 295}`),
+		want: []string{"spec", "activeDeadlineSeconds must be larger"}},
+	{name: "block of an open load longer than the deadline", patch: inBlock(`closed: null, open: {requestsPerSecond: 1, durationSeconds: 295}`),
+		want: []string{"spec", "activeDeadlineSeconds must be larger"}},
+}
+
 // deadlineRefusals are loads that can't end before the deadline, which is 600
 // seconds in base. They are merged into it.
 var deadlineRefusals = []refusal{
 	{name: "load as long as the deadline", patch: `spec: {load: {closed: {requestCount: null, durationSeconds: 600}}}`,
-		want: []string{"spec.activeDeadlineSeconds", "must be greater than the seconds that load and warmup take"}},
+		want: []string{"spec.activeDeadlineSeconds", "must be longer than load and warmup take"}},
 	{name: "load as long as the default deadline", patch: `spec: {activeDeadlineSeconds: null, load: {closed: null, open: {requestsPerSecond: 1, durationSeconds: 3600}}}`,
-		want: []string{"spec.activeDeadlineSeconds", "greater than the seconds"}},
+		want: []string{"spec.activeDeadlineSeconds", "must be longer than load and warmup take"}},
 	{name: "warm-up and load as long as the deadline", patch: `spec: {load: {warmup: {requestCount: null, durationSeconds: 300}, closed: {requestCount: null, durationSeconds: 300}}}`,
-		want: []string{"spec.activeDeadlineSeconds", "greater than the seconds"}},
+		want: []string{"spec.activeDeadlineSeconds", "must be longer than load and warmup take"}},
 	{name: "windows of a warm-up as long as the deadline", patch: steady("windows: 10, windowSeconds: 60, timeoutSeconds: 600"),
 		want: []string{"spec", "activeDeadlineSeconds must exceed windows and load"}},
 	{name: "levels as long as the deadline", patch: `spec: {load: {closed: null, stages: {levels: [{connections: 1, holdSeconds: 300}, {connections: 1, rampSeconds: 1, holdSeconds: 299}]}}}`,
@@ -157,7 +189,7 @@ var deadlineRefusals = []refusal{
 	{name: "ramp of connections longer than the load", patch: `spec: {load: {closed: {requestCount: null, durationSeconds: 9, rampSeconds: 10}}}`,
 		want: []string{"spec.load.closed.rampSeconds", "at most durationSeconds"}},
 	{name: "ramp of a rate longer than the requests last", patch: `spec: {load: {closed: null, open: {requestsPerSecond: 10, requestCount: 49, ramp: {from: 0, seconds: 10}}}}`,
-		want: []string{"spec.load.open.ramp.seconds", "ramp.seconds must not be longer than the requests last"}},
+		want: []string{"spec.load.open.ramp.seconds", "must not be longer than the requests last"}},
 }
 
 // steady is a patch with a warm-up that lasts until the target is steady.

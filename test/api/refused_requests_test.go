@@ -151,7 +151,7 @@ var requestRefusals = []refusal{
 	{name: "credentials without a scheme", patch: `spec: {load: {authentication: {secretName: a}}}`,
 		want: []string{"spec.load.authentication.scheme", "Required value"}},
 	{name: "Secret that can't be", patch: `spec: {load: {authentication: {scheme: Basic, secretName: A_b}}}`,
-		want: []string{"spec.load.authentication.secretName", "name of a Secret"}},
+		want: []string{"spec.load.authentication.secretName", "must be a name of lowercase letters"}},
 	{name: "nobody to ask with credentials", patch: `spec: {target: {readiness: {path: null}}, load: {authentication: {scheme: Digest, secretName: a}}}`,
 		want: []string{"spec.target.readiness.path", "probes don't log in"}},
 }

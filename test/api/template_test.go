@@ -11,12 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// TestSpecIsATemplate embeds the spec of a run in another kind, whose CRD the API
+// TestSpecIsATemplate embeds the spec of a run, as a Benchmark has it, in another kind, whose CRD the API
 // server accepts only if all rules together stay within its budget. There the
 // template may change, and is checked as a run is.
 func TestSpecIsATemplate(t *testing.T) {
-	run := crdSchemaProps(t)
-	template := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": run.Properties["spec"]}}
+	var benchmark apiextensionsv1.CustomResourceDefinition
+	readCRD(t, &benchmark, "benchmarks")
+	spec := benchmark.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["template"].Properties["spec"]
+	template := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec}}
 	crd := &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "suites.test.assay.dev"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{

@@ -88,7 +88,7 @@ func run(ctx context.Context, s *settings, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer server.stop()
+	defer server.process.Stop()
 	fmt.Printf("%s, %s on CPU %d, tools on CPU %d of %d, rounds of %s\n", time.Now().UTC().Format(time.DateTime),
 		strings.TrimSpace(server.description), s.serverCPU, s.clientCPU, runtime.NumCPU(), s.duration)
 	switch strings.Join(args, " ") {

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // extraTime is the time by which a tool may exceed the duration of its load.
@@ -53,7 +56,7 @@ func measure(ctx context.Context, t *tool, l *load, cpu int, watch func(*process
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.duration+extraTime)
 	defer cancel()
-	command := pinned(ctx, cpu, t.program, args...)
+	command := harness.Pinned(ctx, strconv.Itoa(cpu), t.program, args...)
 	var output, errs bytes.Buffer
 	command.Stdout, command.Stderr = &output, &errs
 	command.Env = append(os.Environ(), t.environment...)

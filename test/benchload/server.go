@@ -3,19 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strconv"
 	"time"
 
 	"github.com/assay-dev/assay/internal/certificate"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // server is an nginx on loopback that this program starts.
 type server struct {
-	command     *exec.Cmd
+	process     *harness.Child
 	plain, tls  string // host:port
 	http2       string // host:port of TLS with HTTP/2
 	description string
@@ -48,12 +48,12 @@ http {
 }
 `
 
-// startServer starts nginx on a CPU with files in directory. The caller must call stop.
+// startServer starts nginx on a CPU with files in directory. The caller must call process.Stop.
 func startServer(ctx context.Context, directory string, cpu int) (*server, error) {
 	s := &server{}
 	for _, address := range []*string{&s.plain, &s.tls, &s.http2} {
 		var err error
-		if *address, err = freeAddress(); err != nil {
+		if *address, err = harness.FreeAddress(); err != nil {
 			return nil, err
 		}
 	}
@@ -80,29 +80,8 @@ func startServer(ctx context.Context, directory string, cpu int) (*server, error
 		return nil, fmt.Errorf("find nginx (make bench-deps installs it): %w", err)
 	}
 	s.description = string(version)
-	s.command = pinned(ctx, cpu, "nginx", "-p", directory, "-c", config)
-	s.command.Stderr = os.Stderr
-	s.command.Cancel = func() error { return s.command.Process.Signal(syscall.SIGQUIT) }
-	s.command.WaitDelay = 2 * time.Second
-	if err := s.command.Start(); err != nil {
-		return nil, err
-	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", s.plain)
-		if err == nil {
-			return s, conn.Close()
-		}
-		if time.Now().After(deadline) {
-			s.stop()
-			return nil, fmt.Errorf("connect to nginx: %w", err)
-		}
-	}
-}
-
-// stop kills nginx, so that its exit code is that of the signal.
-func (s *server) stop() {
-	_ = s.command.Process.Kill()
-	_ = s.command.Wait()
+	s.process, err = harness.Serve(ctx, strconv.Itoa(cpu), s.plain, "nginx", "-p", directory, "-c", config)
+	return s, err
 }
 
 // url returns the URL of a file of the given size in KiB.
@@ -111,17 +90,4 @@ func (s *server) url(kib int, tls bool) string {
 		return fmt.Sprintf("https://%s/%dk", s.tls, kib)
 	}
 	return fmt.Sprintf("http://%s/%dk", s.plain, kib)
-}
-
-// pinned returns a command that runs on one CPU.
-func pinned(ctx context.Context, cpu int, name string, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "taskset", append([]string{"-c", fmt.Sprint(cpu), name}, args...)...)
-}
-
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }

@@ -33,10 +33,17 @@ func made(t *testing.T, b *v1alpha1.Benchmark, metrics func(cell int) map[v1alph
 			round.Evaluation, round.Verdict, round.Reason, round.Message = end.Evaluation, end.Verdict, end.Reason, end.Message
 			break
 		}
-		round.Runs = append(round.Runs, benchmark.Run{
-			RunKey: step.Create.RunKey, Name: step.Create.Name, Started: at, Ended: at.Add(time.Second), Valid: true, Metrics: metrics(step.Create.Cell),
-		})
-		at = at.Add(2 * time.Second)
+		if step.Create == nil { // until the runs that are under way have ended: those of a block together
+			for i := range round.Runs {
+				if r := &round.Runs[i]; r.Ended.IsZero() {
+					r.Ended = at
+				}
+			}
+			at = at.Add(time.Second)
+			continue
+		}
+		round.Runs = append(round.Runs, benchmark.Run{RunKey: step.Create.RunKey, Name: step.Create.Name, Started: at, Valid: true, Metrics: metrics(step.Create.Cell)})
+		at = at.Add(time.Second)
 	}
 	data, err := round.Encode(1 << 20)
 	if err != nil {
@@ -78,7 +85,7 @@ func TestARoundThatIsComplete(t *testing.T) {
 	if err := recomputed(round); err != nil {
 		t.Error(err)
 	}
-	if e := effectOf(round, meanLatency); e.Word != v1alpha1.EffectWorse || round.Verdict != v1alpha1.BenchmarkFailed {
+	if e := claimOf(round, meanLatency); e.Verdict != v1alpha1.ClaimContradicted || round.Verdict != v1alpha1.BenchmarkFailed {
 		t.Errorf("%+v, %s", e, round.Verdict)
 	}
 }
@@ -126,7 +133,7 @@ func TestAVerdictThatIsNotThatOfTheFigures(t *testing.T) {
 	for name, change := range map[string]func(*benchmark.Round){
 		"metric":  func(r *benchmark.Round) { r.Runs[3].Metrics[meanLatency] *= 1.5 },
 		"verdict": func(r *benchmark.Round) { r.Verdict = v1alpha1.BenchmarkPassed },
-		"effect":  func(r *benchmark.Round) { *r.Effects[0].HighPercent++ },
+		"claim":   func(r *benchmark.Round) { *r.Claims[0].HighPercent++ },
 		"message": func(r *benchmark.Round) { r.Message = "" },
 		"lost":    func(r *benchmark.Round) { r.Runs = r.Runs[1:] },
 	} {

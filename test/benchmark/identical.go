@@ -12,7 +12,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/test/wrapper"
 )
 
@@ -43,9 +42,9 @@ func showIdentical(ctx context.Context, s *stage) error {
 			break
 		}
 		all = append(all, valid(round.Runs)...)
-		s.noteEffects(round)
+		s.noteClaims(round)
 		s.check(fmt.Sprintf("round %d of %d", number+1, s.rounds), concluded(round),
-			fmt.Sprintf("%d blocks, never better or worse", identicalBlocks), neverDiffers(round, identicalBlocks))
+			fmt.Sprintf("%d blocks, never contradicted", identicalBlocks), neverDiffers(round, identicalBlocks))
 		if number == 0 && len(round.Runs) > 0 {
 			s.Note("%s, CPUs of the target: %s", round.Runs[0].Conditions.Kernel, round.Runs[0].Conditions.CPUExclusivity)
 		}
@@ -68,18 +67,19 @@ func identicalBenchmark(s *stage) *v1alpha1.Benchmark {
 	b := s.newBenchmark("identical", wrapper.NewRun("", "", tomcatImage).Tomcat().Content("/js/bootstrap.min.js", 31819).
 		TargetResources("1", "1Gi").Clients(1, "740m", "256Mi").Seconds(25, 3).WarmupSeconds(3).KeepAlive(v1alpha1.Enabled))
 	b.Spec.Axes = []v1alpha1.Axis{{Name: "variant", Options: []v1alpha1.AxisOption{{Name: "a"}, {Name: "b"}}}}
-	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(identicalBlocks)), InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(10))}}
-	b.Spec.Comparison = &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"variant": "a"}}}
+	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(identicalBlocks)), Order: v1alpha1.OrderAlternating, InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(10))}}
 	for _, name := range identicalMetrics {
-		b.Spec.Comparison.Metrics = append(b.Spec.Comparison.Metrics, v1alpha1.ComparedMetric{Name: name})
+		b.Spec.Claims = append(b.Spec.Claims, v1alpha1.Claim{
+			Name: strings.ToLower(string(name)), Metric: name, Cell: v1alpha1.CellSelector{"variant": "b"}, Than: v1alpha1.CellSelector{"variant": "a"}, Is: v1alpha1.ClaimSame,
+		})
 	}
 	return b
 }
 
-// neverDiffers reports whether a round has all its blocks and no effect of it is better or worse.
+// neverDiffers reports whether a round has all its blocks and none of its claims, that its cells are the same, is contradicted.
 func neverDiffers(round *benchmark.Round, blocks int) bool {
-	return round.Blocks == blocks && len(round.Effects) > 0 && !slices.ContainsFunc(round.Effects, func(e benchmark.Effect) bool {
-		return e.Word != v1alpha1.EffectNoDifference && e.Word != v1alpha1.EffectCannotTell
+	return round.Blocks == blocks && len(round.Claims) > 0 && !slices.ContainsFunc(round.Claims, func(c benchmark.Claim) bool {
+		return c.Verdict == v1alpha1.ClaimContradicted
 	})
 }
 
@@ -90,11 +90,11 @@ func valid(runs []benchmark.Run) []benchmark.Run {
 	return kept
 }
 
-// noteEffects prints the effects of a round.
-func (s *stage) noteEffects(round *benchmark.Round) {
-	for i := range round.Effects {
-		e := &round.Effects[i]
-		s.Note("%-20s %-34s %s", e.Metric, describe(e), inference.Phrase(e.Word))
+// noteClaims prints the claims of a round.
+func (s *stage) noteClaims(round *benchmark.Round) {
+	for i := range round.Claims {
+		c := &round.Claims[i]
+		s.Note("%-20s %-34s %s", c.Metric, describe(c), c.Verdict)
 	}
 	for i := range round.Runs {
 		if r := &round.Runs[i]; !r.Valid {
@@ -103,26 +103,26 @@ func (s *stage) noteEffects(round *benchmark.Round) {
 	}
 }
 
-// describe returns an effect with its interval: "+9.9% (+8.7% to +11.2%)".
-func describe(e *benchmark.Effect) string {
+// describe returns the effect of a claim with its interval: "+9.9% (+8.7% to +11.2%)".
+func describe(e *benchmark.Claim) string {
 	if e.Percent == nil || e.LowPercent == nil || e.HighPercent == nil {
 		return "unknown " + e.Message
 	}
 	return fmt.Sprintf("%+.2f%% (%+.2f%% to %+.2f%%)", *e.Percent, *e.LowPercent, *e.HighPercent)
 }
 
-// concluded says what a round concluded: "Passed, 10 blocks: 3 no difference, 2 can't tell yet".
+// concluded says what a round concluded: "Passed, 10 blocks: 3 Confirmed, 2 Undecided".
 func concluded(round *benchmark.Round) string {
 	var words []string
-	for _, word := range []v1alpha1.EffectWord{v1alpha1.EffectBetter, v1alpha1.EffectWorse, v1alpha1.EffectNoDifference, v1alpha1.EffectCannotTell, v1alpha1.EffectIncomparable} {
+	for _, verdict := range []v1alpha1.ClaimVerdict{v1alpha1.ClaimConfirmed, v1alpha1.ClaimContradicted, v1alpha1.ClaimUndecided} {
 		n := 0
-		for i := range round.Effects {
-			if round.Effects[i].Word == word {
+		for i := range round.Claims {
+			if round.Claims[i].Verdict == verdict {
 				n++
 			}
 		}
 		if n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, inference.Phrase(word)))
+			words = append(words, fmt.Sprintf("%d %s", n, verdict))
 		}
 	}
 	return fmt.Sprintf("%s, %d blocks: %s", round.Verdict, round.Blocks, strings.Join(words, ", "))

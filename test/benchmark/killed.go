@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -61,7 +60,7 @@ func showKilled(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.noteEffects(round)
+	s.noteClaims(round)
 	seen := s.seen.all()
 	s.Note("between Finished and the next run's first pod, with killed managers: %s", describePauses(pauses(seen)))
 
@@ -77,9 +76,9 @@ func showKilled(ctx context.Context, s *stage) error {
 		verdict = same.Error()
 	}
 	s.check("verdict", verdict, "the same", same == nil)
-	effect := effectOf(round, meanLatency)
-	s.check("conclusion", fmt.Sprintf("%s, %s, %s", describe(&effect), inference.Phrase(effect.Word), b.Status.Verdict), "worse, Failed",
-		effect.Word == v1alpha1.EffectWorse && round.Verdict == v1alpha1.BenchmarkFailed && b.Status.Verdict == round.Verdict)
+	claim := claimOf(round, meanLatency)
+	s.check("conclusion", fmt.Sprintf("%s, %s, %s", describe(&claim), claim.Verdict, b.Status.Verdict), "Contradicted, Failed",
+		claim.Verdict == v1alpha1.ClaimContradicted && round.Verdict == v1alpha1.BenchmarkFailed && b.Status.Verdict == round.Verdict)
 	return nil
 }
 

@@ -25,6 +25,7 @@ Examples:
   make test-benchmark ARGS='-list'                        the sections
   make test-benchmark ARGS='-noise FILE'                  all of them, with the metrics of identical runs in FILE
   make test-benchmark ARGS='-only slower,capacity'        two of them
+  make test-benchmark ARGS='-only slower,identical -rounds 20 -hog 1'   beside a neighbor that uses a CPU
   make test-benchmark ARGS='-only killed -seed 7'         the manager is killed at the times of seed 7
 
 It uses the cluster of $KUBECONFIG, whose nodes' processes must be visible on this machine.
@@ -38,6 +39,7 @@ type options struct {
 	seed   uint64
 	noise  string
 	list   bool
+	hog    float64
 }
 
 // section is one thing that is shown.
@@ -47,8 +49,8 @@ type section struct {
 }
 
 var sections = []section{
-	{"identical", "identical servers: never better or worse in rounds of 10 blocks with 5 gate metrics", showIdentical},
-	{"slower", "a server with 10% more service time: worse, and the interval holds 10%", showSlower},
+	{"identical", "identical servers: never contradicted in rounds of 10 blocks with 5 claims", showIdentical},
+	{"slower", "a server with 10% more service time: Contradicted, and the interval holds 10%", showSlower},
 	{"reversal", "the same two servers compared by a strong client, and by a starved one, whose runs are void", showReversal},
 	{"capacity", "a server with a limited rate: its capacity is found within 5%", showCapacity},
 	{"killed", "a manager that is killed at random times of a round: every run once, the same verdict", showKilled},
@@ -62,6 +64,7 @@ func main() {
 	flag.IntVar(&o.kills, "kills", 20, "Number of times that killed kills the manager.")
 	flag.Uint64Var(&o.seed, "seed", 1, "Seed of the times at which the manager is killed.")
 	flag.StringVar(&o.noise, "noise", "", "File for the metrics of the runs of identical, as internal/statistics/testdata/noise.json has them.")
+	flag.Float64Var(&o.hog, "hog", 0, "Share of a CPU, 0 to 1, that a neighbor uses meanwhile, in bursts.")
 	flag.BoolVar(&o.list, "list", false, "List the sections and exit.")
 	(&harness.Program{Name: "benchmark", Help: help, Run: func(ctx context.Context, _ []string) error { return run(ctx, &o) }}).Main()
 }
@@ -74,6 +77,9 @@ func run(ctx context.Context, o *options) error {
 	if o.rounds < 1 || o.kills < 1 {
 		return errors.New("-rounds and -kills must be at least 1")
 	}
+	if o.hog < 0 || o.hog > 1 {
+		return errors.New("-hog must be within 0 and 1")
+	}
 	if o.list {
 		for _, s := range chosen {
 			fmt.Printf("%-10s %s\n", s.name, s.about)
@@ -83,6 +89,11 @@ func run(ctx context.Context, o *options) error {
 	c, err := harness.Connect(harness.RequestTimeout)
 	if err != nil {
 		return err
+	}
+	hogging, stop := context.WithCancel(ctx)
+	defer stop()
+	if o.hog > 0 {
+		go harness.Hog(hogging, o.hog)
 	}
 	return showAll(ctx, c, o, chosen)
 }

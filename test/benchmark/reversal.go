@@ -14,7 +14,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/validity"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
@@ -43,17 +42,17 @@ func showReversal(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.noteEffects(strong)
-	effect := effectOf(strong, requestsPerSecond)
-	s.check("strong client", fmt.Sprintf("%s, %s, %s", describe(&effect), inference.Phrase(effect.Word), strong.Verdict), "worse, Failed",
-		effect.Word == v1alpha1.EffectWorse && strong.Verdict == v1alpha1.BenchmarkFailed)
+	s.noteClaims(strong)
+	claim := claimOf(strong, requestsPerSecond)
+	s.check("strong client", fmt.Sprintf("%s, %s, %s", describe(&claim), claim.Verdict, strong.Verdict), "Contradicted, Failed",
+		claim.Verdict == v1alpha1.ClaimContradicted && strong.Verdict == v1alpha1.BenchmarkFailed)
 
 	b := reversalBenchmark(s, "starved", starvedClient, starvedReplace)
 	starved, err := s.round(ctx, b, 1, reversalLimit)
 	if err != nil {
 		return err
 	}
-	s.noteEffects(starved)
+	s.noteClaims(starved)
 	var runs v1alpha1.BenchmarkRunList
 	if err := s.List(ctx, &runs, client.InNamespace(s.namespace), client.MatchingLabels{benchmark.LabelBenchmark: b.Name}); err != nil {
 		return err
@@ -61,7 +60,7 @@ func showReversal(ctx context.Context, s *stage) error {
 	reasons := invalidReasons(runs.Items)
 	s.check("runs of a starved client", fmt.Sprintf("%d, not valid: %s", len(runs.Items), strings.Join(reasons, ", ")),
 		fmt.Sprintf("%d, each not valid because of the client", starvedReplace+1), blamedOnClients(reasons, starvedReplace+1))
-	s.check("conclusion from them", concluded(starved)+", "+starved.Reason, "Inconclusive, InvalidRuns, never better or worse", concludedNothing(starved))
+	s.check("conclusion from them", concluded(starved)+", "+starved.Reason, "Inconclusive, InvalidRuns, no claim decided", concludedNothing(starved))
 	s.checkPauses()
 	return nil
 }
@@ -97,10 +96,8 @@ func blamedOnClients(reasons []string, runs int) bool {
 	})
 }
 
-// concludedNothing reports whether a round ended since its runs weren't valid, with nothing better or worse.
+// concludedNothing reports whether a round ended since its runs weren't valid, with no claim decided.
 func concludedNothing(round *benchmark.Round) bool {
 	return round.Verdict == v1alpha1.BenchmarkInconclusive && round.Reason == benchmark.ReasonInvalidRuns &&
-		!slices.ContainsFunc(round.Effects, func(e benchmark.Effect) bool {
-			return e.Word == v1alpha1.EffectBetter || e.Word == v1alpha1.EffectWorse
-		})
+		!slices.ContainsFunc(round.Claims, func(c benchmark.Claim) bool { return c.Verdict != v1alpha1.ClaimUndecided })
 }

@@ -52,7 +52,7 @@ func TestReversal(t *testing.T) {
 	if !concludedNothing(void) || len(void.Runs) != starvedReplace+1 {
 		t.Errorf("%s, %s after %d runs: %s", concluded(void), void.Reason, len(void.Runs), void.Message)
 	}
-	if e := effectOf(believed, requestsPerSecond); concludedNothing(believed) || e.Word != v1alpha1.EffectBetter {
+	if c := claimOf(believed, requestsPerSecond); concludedNothing(believed) || c.LowPercent == nil || *c.LowPercent <= 0 {
 		t.Errorf("%s, %s", concluded(believed), believed.Reason)
 	}
 }

@@ -62,7 +62,7 @@ func TestBenchmarks(t *testing.T) {
 				t.Errorf("%s: %s, %v", name, trial, err)
 			}
 		}
-		if err := inference.CheckRepetitions(spec, cells); err != nil || !slices.Equal(names, test.cells) {
+		if err := inference.CheckClaims(spec, cells); err != nil || !slices.Equal(names, test.cells) {
 			t.Errorf("%s: cells %q, want %q; %v", name, names, test.cells, err)
 		}
 		if want := "benchmark-" + name; spec.Template.Spec.Lane != want {
@@ -87,7 +87,7 @@ func TestSlower(t *testing.T) {
 				service := serviceMicroseconds * (1 + 0.29/40*random.NormFloat64())
 				return map[v1alpha1.BenchmarkMetric]float64{meanLatency: service*[]float64{1, slower}[cell] + constant}
 			})
-			e := effectOf(round, meanLatency)
+			e := claimOf(round, meanLatency)
 			if slower > 1 {
 				half += (*e.HighPercent - *e.LowPercent) / 2 / rounds
 			}
@@ -240,7 +240,7 @@ func TestMinutes(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	if describe(&benchmark.Effect{Percent: ptr.To(9.9), LowPercent: ptr.To(8.0), HighPercent: ptr.To(12.0)}) != "+9.90% (+8.00% to +12.00%)" {
+	if describe(&benchmark.Claim{Effect: benchmark.Effect{Percent: ptr.To(9.9), LowPercent: ptr.To(8.0), HighPercent: ptr.To(12.0)}}) != "+9.90% (+8.00% to +12.00%)" {
 		t.Error("an effect")
 	}
 }

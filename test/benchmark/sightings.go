@@ -109,8 +109,8 @@ func (s *sightings) all() []sighting {
 	return all
 }
 
-// pauses returns the times from the end of each run to the first pod of the next run of the same round, and the
-// number of those that weren't seen.
+// pauses returns the times from the end of each run to the first pod of the next run of the same round that doesn't begin
+// before that, as those of a block do, and the number of those that weren't seen.
 func pauses(runs []sighting) (seen []time.Duration, unseen int) {
 	for i := 1; i < len(runs); i++ {
 		last, next := &runs[i-1], &runs[i]
@@ -118,7 +118,7 @@ func pauses(runs []sighting) (seen []time.Duration, unseen int) {
 		case last.round != next.round:
 		case last.finished.IsZero() || next.firstPod.IsZero():
 			unseen++
-		default:
+		case next.firstPod.After(last.finished):
 			seen = append(seen, next.firstPod.Sub(last.finished))
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/test/harness"
 	"github.com/assay-dev/assay/test/wrapper"
 )
@@ -51,14 +50,14 @@ func showSlower(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		s.noteEffects(round)
+		s.noteClaims(round)
 		if base := baseline(round); base > 0 {
 			s.Note("mean latency of the faster server %.2f ms, so that %.2f%% is to be expected", base/1000, expectedPercent(base))
 		}
-		effect := effectOf(round, meanLatency)
+		claim := claimOf(round, meanLatency)
 		s.check(fmt.Sprintf("round %d of %d", number+1, s.rounds),
-			fmt.Sprintf("%s, %s, %s", describe(&effect), inference.Phrase(effect.Word), round.Verdict),
-			fmt.Sprintf("worse, Failed, holds %d%%", slowerPercent), foundSlower(&effect) && round.Verdict == v1alpha1.BenchmarkFailed)
+			fmt.Sprintf("%s, %s, %s", describe(&claim), claim.Verdict, round.Verdict),
+			fmt.Sprintf("Contradicted, Failed, holds %d%%", slowerPercent), foundSlower(&claim) && round.Verdict == v1alpha1.BenchmarkFailed)
 	}
 	s.checkPauses()
 	return nil
@@ -68,10 +67,10 @@ func slowerBenchmark(s *stage) *v1alpha1.Benchmark {
 	b := s.newBenchmark("slower", wrapper.NewRun("", "", harness.ServerImage).TargetResources("300m", "128Mi").
 		Clients(1, "500m", "128Mi").Path(randomPath(0)).Seconds(16, 4).WarmupSeconds(1).KeepAlive(v1alpha1.Enabled))
 	b.Spec.Axes = []v1alpha1.Axis{pathAxis(randomPath(0), randomPath(slowerPercent))}
-	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(slowerBlocks)), InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(10))}}
+	b.Spec.Repetitions = &v1alpha1.Repetitions{Min: ptr.To(int32(slowerBlocks)), Order: v1alpha1.OrderAlternating, InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(10))}}
+	b.Spec.ConfidencePercent = ptr.To(int32(slowerConfidence))
 	b.Spec.Comparison = &v1alpha1.Comparison{
-		Baseline:          v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"path": randomPath(0)}},
-		ConfidencePercent: ptr.To(int32(slowerConfidence)),
+		Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"path": randomPath(0)}},
 		Metrics: []v1alpha1.ComparedMetric{
 			{Name: meanLatency},
 			{Name: v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50), Role: v1alpha1.RoleReport},
@@ -95,19 +94,19 @@ func pathAxis(paths ...string) v1alpha1.Axis {
 	return axis
 }
 
-// effectOf returns the effect on a metric in a round of two cells. One that doesn't exist has no metrics.
-func effectOf(round *benchmark.Round, metric v1alpha1.BenchmarkMetric) benchmark.Effect {
-	i := slices.IndexFunc(round.Effects, func(e benchmark.Effect) bool { return e.Metric == metric })
+// claimOf returns the claim about a metric of a round of two cells. One that doesn't exist has no verdict.
+func claimOf(round *benchmark.Round, metric v1alpha1.BenchmarkMetric) benchmark.Claim {
+	i := slices.IndexFunc(round.Claims, func(c benchmark.Claim) bool { return c.Metric == metric })
 	if i < 0 {
-		return benchmark.Effect{}
+		return benchmark.Claim{}
 	}
-	return round.Effects[i]
+	return round.Claims[i]
 }
 
-// foundSlower reports whether an effect is worse and its interval holds the true difference of the service
-// times.
-func foundSlower(e *benchmark.Effect) bool {
-	return e.Word == v1alpha1.EffectWorse && e.LowPercent != nil && e.HighPercent != nil && *e.LowPercent <= slowerPercent && *e.HighPercent >= slowerPercent
+// foundSlower reports whether the claim that a cell isn't slower is contradicted, and the interval holds the true difference of the
+// service times.
+func foundSlower(c *benchmark.Claim) bool {
+	return c.Verdict == v1alpha1.ClaimContradicted && c.LowPercent != nil && c.HighPercent != nil && *c.LowPercent <= slowerPercent && *c.HighPercent >= slowerPercent
 }
 
 // baseline returns the median of the mean latency of the faster server, in microseconds; 0 if it is unknown.

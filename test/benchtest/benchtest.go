@@ -45,7 +45,7 @@ var RequestMetrics = slices.DeleteFunc(slices.Clone(benchmark.MetricNames), func
 func Large(t testing.TB, blocks int) *benchmark.Round {
 	spec := &v1alpha1.BenchmarkSpec{
 		Axes:        []v1alpha1.Axis{Values("connections", "/x", Numbers(1, 64)...), Options("connector", "nio", "nio2", "apr", "nginx")},
-		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1)), Max: ptr.To(int32(100)), Until: &v1alpha1.Precision{Metric: "LatencyP50", HalfWidthPercent: 5}},
+		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(1)), Max: ptr.To(int32(100))},
 		Comparison:  &v1alpha1.Comparison{Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}, {Name: "ErrorRate", Role: v1alpha1.RoleReport}}},
 	}
 	p := Planner(t, spec)
@@ -212,7 +212,7 @@ func ExampleRound(t *testing.T, tolerance int32) *Round {
 		Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"a": "x"}},
 		Metrics: []v1alpha1.ComparedMetric{
 			{Name: "RequestsPerSecond", TolerancePercent: &tolerance},
-			{Name: "LatencyP99", Role: v1alpha1.RoleReport, TolerancePercent: &tolerance},
+			{Name: "LatencyP99", Role: v1alpha1.RoleReport},
 		},
 	}
 	r := &Round{Planner: Planner(t, &v1alpha1.BenchmarkSpec{Axes: []v1alpha1.Axis{Options("a", "x", "y")}, Repetitions: Repetitions(10), Comparison: comparison})}

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -125,13 +126,16 @@ func (t *Tab) Inaccessible(axe string) ([]string, error) {
 // Text returns the text of the page that is shown, without what only works with scripts.
 func (t *Tab) Text() (string, error) { return Evaluate[string](t, inPage("text")) }
 
-// Print prints the page and returns the bytes of the document.
+// sheet matches a page of a PDF, and not its tree of pages.
+var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
+
+// Print prints the page and returns how many sheets it takes.
 func (t *Tab) Print() (int, error) {
-	document, err := chromedp.Run(t.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
+	document, err := chromedp.Run(t.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize()))
 	if err == nil && !strings.HasPrefix(string(document), "%PDF") {
 		err = errors.New("what was printed is no PDF")
 	}
-	return len(document), err
+	return len(sheet.FindAll(document, -1)), err
 }
 
 // Screenshot returns an image of the page in PNG, from its top to its end or to that number of pixels.

@@ -53,6 +53,11 @@ function cut() {
       }
     }
   }
+  if (matchMedia('print').matches) { // paper has no scroll bars
+    for (const e of document.querySelectorAll('.scroll, pre')) {
+      if (shown(e) && e.scrollWidth > e.clientWidth + 1) found.push(`${e.scrollWidth} px in ${e.clientWidth} px of paper: "${nameOf(e)}"`);
+    }
+  }
   // Cells that are cut off by their column; those that may be have a tip with the whole text.
   for (const e of document.querySelectorAll('th, td')) {
     if (shown(e) && e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === 'hidden' && !e.title && !e.querySelector('[title]')) {

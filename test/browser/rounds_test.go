@@ -25,14 +25,23 @@ func comparisons(t *testing.T) map[string]*round.Comparison {
 	kernel.Groups[0].Environments[0]["/kernel"] = "6.2"
 	refused := compared(t, side(t, "release-1.4", 1, 94_000, "v1"), kernel)
 	refused.Results = single.Results
+	sides, several := []round.Side{}, []*result.Result{}
+	for i, name := range []string{"tomcat-nio", "tomcat-apr", "jetty", "undertow", "nginx", "httpd-event"} {
+		r := reporttest.Measured(1+i%2, 30+10*i)
+		sides, several = append(sides, sideOf(t, name, r, name)), append(several, r)
+	}
+	six, err := round.CompareAll(sides, several, round.CompareOptions{ConfidencePercent: 95})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string]*round.Comparison{
-		"sets": compared(t, side(t, "release-1.4", 12, 5000, "v1"), side(t, "release-1.5", 12, 6000, "v2")), "runs": single, "refused": refused,
+		"six": six, "sets": compared(t, side(t, "release-1.4", 12, 5000, "v1"), side(t, "release-1.5", 12, 6000, "v2")), "runs": single, "refused": refused,
 	}
 }
 
 func compared(t *testing.T, a, b round.Side) *round.Comparison {
 	t.Helper()
-	c, err := round.Compare(a, b, round.CompareOptions{TolerancePercent: 5, ConfidencePercent: 95})
+	c, err := round.Compare(a, b, round.CompareOptions{ConfidencePercent: 95})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +92,9 @@ func hostileRounds(t *testing.T) map[string]func(io.Writer) error {
 		}
 		for i := range r.Effects {
 			poison(&r.Effects[i], payload)
+		}
+		for i := range r.Claims {
+			poison(&r.Claims[i], payload)
 		}
 		r.Benchmark, r.Namespace, r.Message = r.Benchmark+payload, r.Namespace+payload, r.Message+payload
 		pages["hostile-"+name] = func(w io.Writer) error { return roundpage.Write(w, &round.Report{Round: r, Notes: []string{payload}}) }

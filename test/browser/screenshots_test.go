@@ -65,12 +65,6 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// drawn is true when the plots of a run under way, if a page has them, are as wide as the page has room.
-const drawn = `(() => {
-  const plots = document.querySelector("#plots"), svg = plots && plots.querySelector("svg");
-  return !svg || svg.clientWidth > plots.clientWidth - 40;
-})()`
-
 // The heights of images at most, in pixels: a page's, and that of the beginning of inReadme, which the README shows.
 const (
 	maxHeight    = 6000
@@ -83,7 +77,7 @@ func take(t *testing.T, tab *browser.Tab, name string, views []browser.View, com
 	t.Helper()
 	for _, view := range views {
 		look(t, tab, view)
-		await(t, tab, drawn+" && ("+complete+")")
+		await(t, tab, complete)
 		shot, err := tab.Screenshot(height)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,11 @@ func TestZoom(t *testing.T) {
 	zoomed := plots(t, tab)
 	if zoomed.Zoomed < 4 || zoomed.Span > 0.3 || zoomed.Texts == before.Texts || !strings.Contains(zoomed.Texts, "p99") {
 		t.Errorf("%+v after zooming", zoomed)
+	}
+	for _, name := range []string{"p50", "p90", "p99", "max"} { // at the ends of the lines
+		if !slices.Contains(strings.Fields(zoomed.Texts), name) {
+			t.Errorf("the line %s has lost its name: %s", name, zoomed.Texts)
+		}
 	}
 	if hash := evaluate[string](t, tab, `location.hash`); !strings.HasPrefix(hash, "#zoom=") {
 		t.Errorf("the URL has %q", hash)

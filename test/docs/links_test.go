@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -19,6 +20,8 @@ var (
 	code    = regexp.MustCompile("`[^`]*`")
 	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	anchor  = regexp.MustCompile(`<a (?:name|id)="([^"]+)"`)
+	// picture matches the pictures of HTML within a page.
+	picture = regexp.MustCompile(`\b(?:src|srcset)="([^"\s]+)"`)
 	scheme  = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
 	// text matches a heading's links and images, with what they show.
 	text = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
@@ -58,8 +61,10 @@ func parse(content string) page {
 		for _, match := range anchor.FindAllStringSubmatch(line, -1) {
 			p.anchors[match[1]] = true
 		}
-		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {
-			p.links = append(p.links, match[1])
+		for _, of := range []*regexp.Regexp{link, picture} {
+			for _, match := range of.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {
+				p.links = append(p.links, match[1])
+			}
 		}
 	}
 	return p
@@ -140,8 +145,8 @@ func TestSlugs(t *testing.T) {
 			t.Errorf("slug of %q is %q, want %q", title, got, want)
 		}
 	}
-	p := parse("# A\n```sh\n# no heading\n```\n# A\n[x](b.md#c) `[y](d.md)`\n")
-	if !p.anchors["a-1"] || p.anchors["no-heading"] || len(p.links) != 1 {
+	p := parse("# A\n```sh\n# no heading\n```\n# A\n[x](b.md#c) `[y](d.md)`\n<source srcset=\"e.png\"><img alt=\"f\" src=\"g.png\">\n")
+	if !p.anchors["a-1"] || p.anchors["no-heading"] || !slices.Equal(p.links, []string{"b.md#c", "e.png", "g.png"}) {
 		t.Errorf("%+v", p)
 	}
 }

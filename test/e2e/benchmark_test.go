@@ -44,7 +44,7 @@ func TestBenchmark(t *testing.T) {
 		Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"path": "/fixed/2000/100"}},
 		Metrics: []v1alpha1.ComparedMetric{
 			{Name: v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50), Request: "varied"},
-			{Name: v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50), Request: "same", Role: v1alpha1.RoleReport, TolerancePercent: ptr.To(int32(40))},
+			{Name: v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP50), Request: "same", Role: v1alpha1.RoleReport},
 		},
 	}
 	c.create(t, b)
@@ -54,8 +54,7 @@ func TestBenchmark(t *testing.T) {
 	}); err != nil {
 		t.Fatalf("wait for the end of the round: %v: %+v", err, b.Status)
 	}
-	if e := b.Status.Round.Effects; b.Status.Verdict != v1alpha1.BenchmarkFailed || len(e) != 2 || e[0].Request != "varied" || e[0].Word != v1alpha1.EffectWorse ||
-		e[1].Request != "same" || e[1].Word == v1alpha1.EffectWorse {
+	if r := b.Status.Round; b.Status.Verdict != v1alpha1.BenchmarkFailed || len(r.Claims) != 1 || r.Claims[0].Verdict != v1alpha1.ClaimContradicted || len(r.Effects) != 1 || r.Effects[0].Request != "same" {
 		t.Fatalf("%s: %+v", lifecycle.Succeeded(b).Message, b.Status.Round)
 	}
 	t.Log(lifecycle.Succeeded(b).Message)

@@ -208,6 +208,19 @@ func (c *cluster) pod(t *testing.T, namespace string, labels client.MatchingLabe
 	return pod
 }
 
+// running returns the only pod of a namespace with these labels when the API server knows of its containers that they run: they may serve
+// before.
+func (c *cluster) running(t *testing.T, namespace string, labels client.MatchingLabels) (pod *corev1.Pod) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		pod = c.pod(t, namespace, labels)
+		return len(pod.Status.ContainerStatuses) > 0 && !slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running == nil }), nil
+	}); err != nil {
+		t.Fatalf("%v: %+v", err, pod.Status)
+	}
+	return pod
+}
+
 // logs returns the log of a container.
 func (c *cluster) logs(t *testing.T, pod *corev1.Pod, container string) []byte {
 	t.Helper()

@@ -137,21 +137,21 @@ func TestFaults(t *testing.T) {
 			reason: v1alpha1.ReasonTargetNotStarted, says: []string{"/no/such/program", "spec.target.server"},
 		},
 		"never-ready": {
-			spec:   func(r *run) *run { return r.Path("/down").ReadyWithin(8) },
-			reason: v1alpha1.ReasonTargetNotReady, says: []string{"/down", "503", "8s"},
+			spec:   func(r *run) *run { return r.Path("/down").ReadyWithin(30) },
+			reason: v1alpha1.ReasonTargetNotReady, says: []string{"/down", "503", "30s"},
 		},
 		"target-too-big": {
 			spec:   func(r *run) *run { return r.TargetResources("900", "1Gi").ReadyWithin(5) },
 			reason: v1alpha1.ReasonTargetUnschedulable, says: []string{"spec.target.resources"},
 		},
 		"client-too-big": {
-			spec:   func(r *run) *run { return r.Path("/fixed/100/10").Clients(1, "900", "128Mi").Deadline(10) },
-			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", "10s", "Client 0 can't be scheduled yet"},
+			spec:   func(r *run) *run { return r.Path("/fixed/100/10").Clients(1, "900", "128Mi").Deadline(40) },
+			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", "40s", "Client 0 can't be scheduled yet"},
 		},
 		"deadline": {
 			// A duration beyond the deadline would be refused. How long a number of requests
 			// takes isn't known before: 10,000 of 0.1 s each.
-			spec:   func(r *run) *run { return r.Path("/fixed/100000/10").Requests(1, 10000).Deadline(10) },
+			spec:   func(r *run) *run { return r.Path("/fixed/100000/10").Requests(1, 10000).Deadline(40) },
 			reason: v1alpha1.ReasonDeadlineExceeded, says: []string{"spec.activeDeadlineSeconds", v1alpha1.ReasonMeasuring},
 		},
 	}
@@ -163,7 +163,7 @@ func TestFaults(t *testing.T) {
 			c.create(t, run)
 			if test.victim != nil {
 				c.state(t, run, v1alpha1.ReasonMeasuring, time.Minute)
-				pod := c.pod(t, run.Namespace, test.victim)
+				pod := c.running(t, run.Namespace, test.victim)
 				if test.killed != "" {
 					c.kill(t, pod, test.killed)
 				} else if test.fills {

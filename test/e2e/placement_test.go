@@ -46,7 +46,7 @@ func TestClientsApart(t *testing.T) {
 	if err := c.List(t.Context(), &nodes); err != nil {
 		t.Fatal(err)
 	}
-	run := wrapper.NewRun(c.namespace(t), "apart", harness.ServerImage).Lane("apart").Path("/fixed/100/10").Clients(1, "100m", "128Mi").Requests(2, 500).Deadline(30).Obj()
+	run := wrapper.NewRun(c.namespace(t), "apart", harness.ServerImage).Lane("apart").Path("/fixed/100/10").Clients(1, "100m", "128Mi").Requests(2, 500).Deadline(60).Obj()
 	run.Spec.Clients.Placement = v1alpha1.PlacementApart
 	c.create(t, run)
 	done := c.finished(t, run, 2*time.Minute)

@@ -57,6 +57,8 @@ type scenario struct {
 	// perConnection is the number of requests after which the server closes a
 	// connection. 0 means that it has no limit, or one that a client can't reach.
 	perConnection int64
+	// collects says that the server's Java virtual machine collects garbage while it is measured.
+	collects bool
 }
 
 // furtherScenarios are those of servers whose scenarios are in files of their own,
@@ -96,7 +98,11 @@ func (s *scenario) run(t *testing.T, ns, lane string) {
 	if *r.Requests != matrixRequests || *r.Errors.Total != 0 || *r.BodyBytesReceived != matrixRequests*matrixBytes {
 		t.Errorf("%d requests, %d errors, %d bytes", *r.Requests, *r.Errors.Total, *r.BodyBytesReceived)
 	}
-	s.checkConnections(t, &c.artifact(t, done).Merged.Counts)
+	stored := c.artifact(t, done)
+	s.checkConnections(t, &stored.Merged.Counts)
+	if s.collects && (stored.Server == nil || stored.Server.Spent().GCPauses < 1 || stored.Server.Spent().GCPause < 1) {
+		t.Errorf("no garbage collection in %+v", stored.Server)
+	}
 	s.check(t, done)
 	log := string(c.logs(t, c.targetOf(t, done), "server"))
 	for _, text := range s.logged {
@@ -345,8 +351,10 @@ func genericScenarios() []scenario {
 			name: name, image: image, logged: []string{"Picked up JDK_JAVA_OPTIONS: -Xlog:gc"},
 			target: func(target *v1alpha1.Target) {
 				target.Server.Generic = &v1alpha1.GenericServer{ContentPath: "/www", GCLog: v1alpha1.Enabled}
-				target.Env = []v1alpha1.EnvironmentVariable{{Name: "THREADS", Value: ptr.To("4")}}
+				// So small a young generation is collected every few dozen requests.
+				target.Env = []v1alpha1.EnvironmentVariable{{Name: "THREADS", Value: ptr.To("4")}, {Name: "JAVA_TOOL_OPTIONS", Value: ptr.To("-Xmn1m -XX:+UseSerialGC")}}
 			},
+			collects: true,
 		})
 	}
 	return all

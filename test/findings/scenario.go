@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/result"
@@ -34,6 +35,8 @@ type scenario struct {
 	// near holds findings that it comes near and must not have.
 	near []string
 	run  func() *wrapper.Run
+	// beside is the other run of a block whose loads alternate. If nil, the run is by itself.
+	beside func() *wrapper.Run
 	// script is the k6 script of the run, if it has one, and page that of the target at /page.jsp, if it has one.
 	script, page string
 	// disturb disturbs the run. It is called when the run has been created.
@@ -56,8 +59,15 @@ func (s *scenario) describe() string {
 func (s *scenario) make(ctx context.Context, c *harness.Cluster, namespace, name string) (*result.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // it ends what disturb has begun
-	run := s.run().Lane(lane).Deadline(int32(runLimit.Seconds())).Obj()
-	run.Namespace, run.Name = namespace, name
+	run := prepare(s.run, namespace, name)
+	if s.beside != nil {
+		other := prepare(s.beside, namespace, name+"-beside")
+		run.Spec.Alternation = &v1alpha1.Alternation{Block: name, Variants: 2, Variant: ptr.To(int32(0))}
+		other.Spec.Alternation = &v1alpha1.Alternation{Block: name, Variants: 2, Variant: ptr.To(int32(1))}
+		if err := c.Create(ctx, other); err != nil {
+			return nil, fmt.Errorf("create the run beside: %w", err)
+		}
+	}
 	if s.page != "" {
 		run.Spec.Target.Content = append(run.Spec.Target.Content,
 			v1alpha1.ContentFile{Path: "/" + pageFile, ConfigMapKeyRef: &v1alpha1.ConfigMapKeyReference{Name: name, Key: pageFile}})
@@ -80,6 +90,13 @@ func (s *scenario) make(ctx context.Context, c *harness.Cluster, namespace, name
 		}
 	}
 	return c.Result(ctx, run, runLimit+time.Minute)
+}
+
+// prepare returns a run of the scenarios' lane.
+func prepare(of func() *wrapper.Run, namespace, name string) *v1alpha1.BenchmarkRun {
+	run := of().Lane(lane).Deadline(int32(runLimit.Seconds())).Obj()
+	run.Namespace, run.Name = namespace, name
+	return run
 }
 
 // createFile creates a ConfigMap with one file.

@@ -213,6 +213,18 @@ export default function () { for (let i = 0, n = 0; i < 20000; i++) n += i; http
 		run:    func() *wrapper.Run { return calm("/fixed/0/100").TargetResources("100m", "256Mi") },
 	},
 	{
+		name: "waiting-busy", about: "a server that uses half of a CPU also while another one is loaded",
+		raises: findings{validity.ReasonWaitingVariantBusy: result.Warns},
+		run:    func() *wrapper.Run { return calm("/fixed/2000/100").Args("-spin", "50") },
+		beside: func() *wrapper.Run { return calm("/fixed/2000/100") },
+	},
+	{
+		name: "waiting", about: "a server that waits while the one that uses half of a CPU is loaded",
+		near:   []string{validity.ReasonWaitingVariantBusy},
+		run:    func() *wrapper.Run { return calm("/fixed/2000/100") },
+		beside: func() *wrapper.Run { return calm("/fixed/2000/100").Args("-spin", "50") },
+	},
+	{
 		name: "queue", about: "100 connections to a server of 4 threads that takes 2 ms",
 		raises: findings{validity.ReasonTargetNotBusy: result.Warns},
 		run:    func() *wrapper.Run { return calm("/queue/4/2000/100").Seconds(100, 10) },

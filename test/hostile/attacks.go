@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -67,15 +68,21 @@ func idle(ctx context.Context, t *target, _ string) (string, error) {
 }
 
 // hold opens a hundred connections at once, and reports whether the manager closes the last one within
-// a moment.
+// a moment. It returns when the manager has closed all of them: until then it refuses others of this address.
 func hold(ctx context.Context, dial func() (net.Conn, error)) (string, error) {
 	var last net.Conn
+	bound, _ := ctx.Deadline()
 	for range 100 {
 		conn, err := dial()
 		if err != nil {
 			return "closed", nil
 		}
-		defer func() { _ = conn.Close() }()
+		defer func() {
+			_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+			_ = conn.SetReadDeadline(bound)
+			_, _ = io.Copy(io.Discard, conn)
+			_ = conn.Close()
+		}()
 		last = conn
 	}
 	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)

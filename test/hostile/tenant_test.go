@@ -42,7 +42,7 @@ func TestSizes(t *testing.T) {
 	if err != nil || len(all) != cells.Max {
 		t.Errorf("%d cells, %v", len(all), err)
 	}
-	if err := inference.CheckRepetitions(&b.Spec, all); err != nil {
+	if err := inference.CheckClaims(&b.Spec, all); err != nil {
 		t.Error(err)
 	}
 	if _, err := all[len(all)-1].TrialJSON(&b.Spec.Template.Spec, b.Spec.Capacity, 20); err != nil {

@@ -13,6 +13,7 @@
 //	                            responds after a fixed time, but to nothing in the first fifth of every two seconds
 //	/queue/THREADS/MICROSECONDS/BYTES
 //	                            takes a fixed time for each request, for at most THREADS of them at a time
+//	/work/ROUNDS/BYTES          responds after ROUNDS digests, whose time is that of a CPU
 //	/random/MICROSECONDS/BYTES  responds after a random time, uniformly between half and one and a half times MICROSECONDS
 //	/limited/RATE/BYTES         responds to RATE requests per second, and with 503 to all others
 //	/failing/PERMILLE/BYTES     responds to PERMILLE of 1000 requests in turn with status 500
@@ -31,6 +32,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -98,6 +100,7 @@ func main() {
 	flag.Int64Var(&s.crashAfter, "crash-after", 0, "Number of requests after which to exit with code 3; 0 for never.")
 	spies := flag.Bool("spy", false, "Try to look into the agent's process, and write at the end what was seen.")
 	spyOnly := flag.Bool("spy-only", false, "Like -spy, without a server.")
+	percent := flag.Int("spin", 0, "Percent of a CPU to use all the time, also without requests.")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -105,6 +108,7 @@ func main() {
 		spyOnAgent(ctx)
 		return
 	}
+	go spin(ctx, *percent)
 	spying := make(chan struct{})
 	go func() {
 		defer close(spying)
@@ -125,6 +129,18 @@ func main() {
 	if err := s.print(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
+	}
+}
+
+// spin uses a CPU for a share of every 10 ms.
+func spin(ctx context.Context, percent int) {
+	const interval = 10 * time.Millisecond
+	for percent > 0 && ctx.Err() == nil {
+		begin := time.Now()
+		for time.Since(begin) < interval*time.Duration(percent)/100 {
+			work(10)
+		}
+		time.Sleep(interval - time.Since(begin))
 	}
 }
 
@@ -169,6 +185,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case parts[0] == "queue" && len(parts) == 4:
 		s.wait(request.URL.Path, parseNumber(parts[1]), time.Duration(parseNumber(parts[2]))*time.Microsecond)
 		s.answer(w, request, begin, 0, parseNumber(parts[3]))
+	case parts[0] == "work" && len(parts) == 3:
+		work(parseNumber(parts[1]))
+		s.answer(w, request, begin, 0, parseNumber(parts[2]))
 	case parts[0] == "random" && len(parts) == 3:
 		s.answer(w, request, begin, randomDelay(parseNumber(parts[1])), parseNumber(parts[2]))
 	case parts[0] == "limited" && len(parts) == 3:
@@ -277,6 +296,14 @@ func (s *server) wait(path string, threads int, d time.Duration) {
 	inUse <- struct{}{}
 	time.Sleep(d)
 	<-inUse
+}
+
+// work computes the digest of a digest, a number of times, and returns the last one.
+func work(rounds int) (digest [sha256.Size]byte) {
+	for range rounds {
+		digest = sha256.Sum256(digest[:])
+	}
+	return digest
 }
 
 // randomDelay returns a time whose mean is the given one and whose standard deviation is 0.29 times that.

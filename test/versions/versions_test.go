@@ -49,21 +49,6 @@ func TestKubernetesTakesBothKinds(t *testing.T) {
 	}
 }
 
-// TestKubectlAppliesBothKinds checks that kubectl apply, which keeps an object in an annotation of it, takes both definitions: the
-// annotations of an object may have 256 KiB.
-func TestKubectlAppliesBothKinds(t *testing.T) {
-	for _, name := range []string{"benchmarkruns", "benchmarks"} {
-		text, err := os.ReadFile(filepath.Join(root, "config/crd/bases/assay.dev_"+name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		applied, err := yaml.YAMLToJSON(text)
-		if size := len(applied) + 1<<10; err != nil || size > 256<<10 {
-			t.Errorf("%s: %d bytes, %v: kubectl apply -f dist/install.yaml would be refused; shorten descriptions (maxDescLen in the Makefile)", name, size, err)
-		}
-	}
-}
-
 // TestDocsNameTheVersions checks that the docs and the chart name the versions whose libraries are used here.
 func TestDocsNameTheVersions(t *testing.T) {
 	const library = `k8s\.io/apiextensions-apiserver v0\.(\d+)\.`

@@ -3,6 +3,7 @@ package blocks
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,13 +16,20 @@ const maxSlots = 100
 
 // Ledger has the runs of a round by their places, whatever order they are listed in.
 type Ledger struct {
-	cells    int
+	cells int
+	// together reports whether the runs of a block are made at the same time. They count only together: an attempt at a block
+	// has the runs with the same replacement number.
+	together bool
+	// attempts has the runs of each block by their replacement numbers, if they are made together.
+	attempts []map[int][]*benchmark.Run
 	Blocks   [][]Slot // by block and cell
 	Trials   [][]Slot // by cell and trial
 	UnderWay *benchmark.Run
 	Finished int
 	Invalid  []*benchmark.Run // finished ones, in the order of their keys
-	Last     time.Time        // the end of the last run
+	// Replaced counts the runs, or attempts at blocks, that had no valid result.
+	Replaced int
+	Last     time.Time // the end of the last run
 }
 
 // Slot has a run and those that replace it, by their replacement numbers.
@@ -46,10 +54,10 @@ func (s Slot) Replacement() int {
 	return next
 }
 
-// NewLedger returns the ledger of a round of the given number of cells. It ignores runs of other rounds and of cells that
-// don't exist.
-func NewLedger(runs []benchmark.Run, round int64, cells int) *Ledger {
-	l := &Ledger{cells: cells, Trials: make([][]Slot, cells)}
+// NewLedger returns the ledger of a round of the given number of cells, whose blocks are made in the given order. It ignores
+// runs of other rounds and of cells that don't exist.
+func NewLedger(runs []benchmark.Run, round int64, cells int, order v1alpha1.RunOrder) *Ledger {
+	l := &Ledger{cells: cells, together: order == v1alpha1.OrderAlternating, Trials: make([][]Slot, cells)}
 	for i := range runs {
 		r := &runs[i]
 		if r.Round != round || r.Cell < 0 || r.Cell >= l.cells || r.Number < 0 || r.Number >= maxSlots {
@@ -73,7 +81,65 @@ func NewLedger(runs []benchmark.Run, round int64, cells int) *Ledger {
 		}
 	}
 	slices.SortFunc(l.Invalid, func(a, b *benchmark.Run) int { return compareKeys(a.RunKey, b.RunKey) })
+	l.Replaced = len(l.Invalid)
+	if l.together {
+		l.Replaced = 0
+		for block := range l.Blocks {
+			l.Replaced += l.keepTogether(block)
+		}
+	}
 	return l
+}
+
+// keepTogether leaves in a block only the valid runs of the attempt whose runs are all valid, if there is one, and returns the
+// number of attempts with an invalid run, or after which there was another. Runs under way and invalid ones stay.
+func (l *Ledger) keepTogether(block int) (failed int) {
+	attempts := map[int][]*benchmark.Run{}
+	for _, s := range l.Blocks[block] {
+		for _, r := range s {
+			attempts[r.Replacement] = append(attempts[r.Replacement], r)
+		}
+	}
+	whole, latest := -1, slices.Max(append(slices.Collect(maps.Keys(attempts)), 0))
+	for attempt, runs := range attempts {
+		if len(runs) == l.cells && !slices.ContainsFunc(runs, func(r *benchmark.Run) bool { return !r.Valid || r.Ended.IsZero() }) {
+			whole = max(whole, attempt)
+		}
+		if attempt < latest || slices.ContainsFunc(runs, func(r *benchmark.Run) bool { return !r.Valid && !r.Ended.IsZero() }) {
+			failed++
+		}
+	}
+	for cell := range l.Blocks[block] {
+		s := &l.Blocks[block][cell]
+		*s = slices.DeleteFunc(*s, func(r *benchmark.Run) bool { return r.Replacement != whole && r.Valid && !r.Ended.IsZero() })
+	}
+	l.attempts = append(l.attempts, attempts)
+	return failed
+}
+
+// Attempt returns the number of the attempt at a block that is under way or comes next, and the cells that have no run in it yet.
+// There are none while the attempt can't succeed any more.
+func (l *Ledger) Attempt(block int) (number int, missing []int) {
+	var runs []*benchmark.Run
+	if block < len(l.attempts) {
+		for attempt, of := range l.attempts[block] {
+			if attempt >= number {
+				number, runs = attempt, of
+			}
+		}
+	}
+	if slices.ContainsFunc(runs, func(r *benchmark.Run) bool { return !r.Ended.IsZero() }) {
+		if l.UnderWay != nil {
+			return number, nil
+		}
+		number, runs = number+1, nil
+	}
+	for cell := range l.cells {
+		if !slices.ContainsFunc(runs, func(r *benchmark.Run) bool { return r.Cell == cell }) {
+			missing = append(missing, cell)
+		}
+	}
+	return number, missing
 }
 
 func compareKeys(a, b benchmark.RunKey) int {

@@ -1,11 +1,14 @@
 package blocks
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark"
 )
 
 // Order returns the order in which a block runs the cells: a permutation of the indexes from 0 to
@@ -29,7 +32,7 @@ func Order(seed int64, cells, block int) []int {
 }
 
 // Bounds returns the smallest and the largest number of blocks of a round: 0 for both if it only searches for
-// capacities.
+// capacities. Both are the largest with a gate that compares with stored runs, which is done once.
 func Bounds(spec *v1alpha1.BenchmarkSpec) (least, most int) {
 	r := spec.Repetitions
 	switch {
@@ -39,8 +42,31 @@ func Bounds(spec *v1alpha1.BenchmarkSpec) (least, most int) {
 		return defaultBlocks, defaultBlocks
 	}
 	least = int(ptr.Deref(r.Min, defaultBlocks))
-	return least, max(least, int(ptr.Deref(r.Max, int32(least))))
+	most = max(least, int(ptr.Deref(r.Max, int32(least))))
+	if c := spec.Comparison; c != nil && c.Baseline.Cell == nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.RoleOf(&m) == v1alpha1.RoleGate }) {
+		least = most
+	}
+	return least, most
 }
 
 // defaultBlocks is the number of blocks without spec.repetitions.
 const defaultBlocks = 10
+
+// Alternates reports whether the cells of a block are run at the same time.
+func Alternates(spec *v1alpha1.BenchmarkSpec) bool {
+	return spec.Repetitions != nil && spec.Repetitions.Order == v1alpha1.OrderAlternating
+}
+
+// maxVariants is the largest number of cells between which a load alternates.
+const maxVariants = 4
+
+// CheckOrder returns an error if the cells of a block can't be run in the order that the spec asks for.
+func CheckOrder(spec *v1alpha1.BenchmarkSpec, cells int) error {
+	switch {
+	case !Alternates(spec):
+		return nil
+	case cells < 2 || cells > maxVariants:
+		return fmt.Errorf("spec.repetitions.order: Alternating needs 2 to %d cells, but there are %d: use fewer values of axes, or RandomizedBlocks", maxVariants, cells)
+	}
+	return nil
+}

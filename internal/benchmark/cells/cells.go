@@ -214,6 +214,35 @@ func selectFrom(axes []axis, selector v1alpha1.CellSelector) (selection, error) 
 	return s, nil
 }
 
+// Select returns the index of the only cell that a selector selects.
+func Select(cells []Cell, selector v1alpha1.CellSelector) (int, error) {
+	found := -1
+	for i := range cells {
+		c := &cells[i]
+		if !c.In(selector) {
+			continue
+		}
+		if found >= 0 {
+			return 0, fmt.Errorf("it selects %s and %s: name a value of each axis", cells[found].Name, c.Name)
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, fmt.Errorf("it selects no cell: %s", hint(cells, func(c Cell) string { return c.Name }))
+	}
+	return found, nil
+}
+
+// In reports whether a selector selects the cell.
+func (c *Cell) In(selector v1alpha1.CellSelector) bool {
+	for axis, value := range selector {
+		if c.Values[axis] != value {
+			return false
+		}
+	}
+	return true
+}
+
 // hint lists names that exist.
 func hint[T any](known []T, name func(T) string) string {
 	const listed = 12

@@ -89,14 +89,21 @@ func (d *Design) Mixed(l *blocks.Ledger) []string {
 		}
 	}
 	own := append([]string(nil), mixed...)
-	for cell := range d.Cells {
-		c := &d.Cells[cell]
-		if c.Baseline == cells.NoBaseline || mixed[cell] != "" {
-			continue
+	with := func(cell, than int) {
+		if than == cells.NoBaseline || mixed[cell] != "" {
+			return
 		}
-		mixed[cell] = own[c.Baseline]
-		if a, b := first[c.Baseline], first[cell]; mixed[cell] == "" && a != nil && b != nil {
-			mixed[cell] = difference(a, b, betweenCells(&d.Cells[c.Baseline], c))
+		mixed[cell] = own[than]
+		if a, b := first[than], first[cell]; mixed[cell] == "" && a != nil && b != nil {
+			mixed[cell] = difference(a, b, betweenCells(&d.Cells[than], &d.Cells[cell]))
+		}
+	}
+	for cell := range d.Cells {
+		with(cell, d.Cells[cell].Baseline)
+	}
+	if claims, err := d.stated(); err == nil {
+		for i := range claims {
+			with(claims[i].Cell, claims[i].Than)
 		}
 	}
 	return mixed

@@ -101,7 +101,7 @@ func TestIncomparable(t *testing.T) {
 			}
 			step := r.Finish(t)
 			if c.want == "" {
-				if step.End.Verdict != "Passed" || step.Blocks != 3 {
+				if step.End.Verdict != "Measured" || step.Blocks != 3 {
 					t.Errorf("%d blocks: %+v", step.Blocks, step.End)
 				}
 				return
@@ -129,12 +129,12 @@ func TestIncomparableIsNotEstimated(t *testing.T) {
 	for range 6 {
 		r.Create(plan.Step{Create: &plan.NextRun{RunKey: benchmark.RunKey{Round: 1, Cell: len(r.Runs) % 3, Number: len(r.Runs) / 3}}})
 	}
-	e := r.Evaluate(blocks.NewLedger(r.Runs, r.Number, len(r.Cells)))
+	e := r.Evaluate(blocks.NewLedger(r.Runs, r.Number, len(r.Cells), v1alpha1.OrderRandomizedBlocks))
 	if len(e.Estimates) != 2 || e.Estimates[0].Cell != 0 || e.Estimates[1].Cell != 1 {
 		t.Errorf("estimates %+v", e.Estimates)
 	}
-	if len(e.Effects) != 2 || e.Effects[0].Word != v1alpha1.EffectCannotTell || e.Effects[1].Word != v1alpha1.EffectIncomparable || e.Effects[1].Verdict != "Inconclusive" || e.Effects[1].Percent != nil {
-		t.Errorf("effects %+v", e.Effects)
+	if len(e.Claims) != 2 || e.Claims[0].Verdict != v1alpha1.ClaimUndecided || e.Claims[0].Message != "" || e.Claims[1].Verdict != v1alpha1.ClaimUndecided || e.Claims[1].Message == "" || e.Claims[1].Percent != nil {
+		t.Errorf("claims %+v", e.Claims)
 	}
 }
 
@@ -145,9 +145,9 @@ func TestStoredIncomparable(t *testing.T) {
 		verdict v1alpha1.BenchmarkVerdict
 		message string
 	}{
-		"another image":   {benchmark.Conditions{Kernel: "6.1", Image: "sha256:2", Placement: "Apart"}, "Passed", "1 gate comparison passed after 6 blocks."},
-		"other placement": {benchmark.Conditions{Kernel: "6.1", Placement: "Together"}, "Inconclusive", "1 of 1 gate comparison could not be decided after 6 blocks: LatencyP99 of template is incomparable: The placement of clients of bm-r1-c000-b00 is Apart, that of old-1 is Together."},
-		"another kernel":  {benchmark.Conditions{Kernel: "6.0", Image: "sha256:1"}, "Inconclusive", "1 of 1 gate comparison could not be decided after 6 blocks: LatencyP99 of template is incomparable: The kernel of bm-r1-c000-b00 is 6.1, that of old-1 is 6.0."},
+		"another image":   {benchmark.Conditions{Kernel: "6.1", Image: "sha256:2", Placement: "Apart"}, "Passed", "1 claim confirmed after 6 blocks."},
+		"other placement": {benchmark.Conditions{Kernel: "6.1", Placement: "Together"}, "Inconclusive", "1 of 1 claim undecided after 6 blocks: not-worse/LatencyP99/template: LatencyP99 of template must be at most 5% higher than that of the baseline, and is incomparable: The placement of clients of bm-r1-c000-b00 is Apart, that of old-1 is Together."},
+		"another kernel":  {benchmark.Conditions{Kernel: "6.0", Image: "sha256:1"}, "Inconclusive", "1 of 1 claim undecided after 6 blocks: not-worse/LatencyP99/template: LatencyP99 of template must be at most 5% higher than that of the baseline, and is incomparable: The kernel of bm-r1-c000-b00 is 6.1, that of old-1 is 6.0."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			comparison := &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}, Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}}}

@@ -3,10 +3,13 @@
 package inference
 
 import (
+	"fmt"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/statistics"
 )
@@ -21,15 +24,16 @@ type Design struct {
 	Stored map[string][]benchmark.Run
 }
 
-// confidence returns the confidence of intervals in percent, and alpha the error rate of a single one.
-func (d *Design) confidence() float64 {
-	if c := d.Spec.Comparison; c != nil {
-		return float64(ptr.Deref(c.ConfidencePercent, 95))
-	}
-	return 95
-}
+// confidence returns the confidence of the Benchmark in percent, and alpha the error rate of an interval that has it by itself.
+func (d *Design) confidence() float64 { return float64(ptr.Deref(d.Spec.ConfidencePercent, 95)) }
 
 func (d *Design) alpha() float64 { return statistics.Alpha(d.confidence(), 1) }
+
+// nominal returns the error rate of the interval of each of m claims after a number of blocks.
+func (d *Design) nominal(m, after int) float64 {
+	least, most := blocks.Bounds(d.Spec)
+	return statistics.Nominal(statistics.Alpha(d.confidence(), m), least, most, after)
+}
 
 // compared reports whether a cell is compared with another cell or with stored runs.
 func (d *Design) compared(cell int) bool {
@@ -45,19 +49,61 @@ func (d *Design) compared(cell int) bool {
 // rerun reports whether the baseline is a cell of the round.
 func (d *Design) rerun() bool { return d.Spec.Comparison.Baseline.Cell != nil }
 
-// comparisons returns the number of comparisons of a gate: that of its metrics times that of the cells that
-// are compared.
-func (d *Design) comparisons() int {
-	cells, metrics := 0, 0
+// Claims returns the claims of the spec and of the gate, without their answers. Errors begin with the path of the field that is
+// wrong.
+func (d *Design) Claims() ([]benchmark.Claim, error) {
+	claims, err := d.stated()
+	if err != nil || d.Spec.Comparison == nil {
+		return claims, err
+	}
 	for cell := range d.Cells {
-		if d.compared(cell) {
-			cells++
+		if !d.compared(cell) {
+			continue
+		}
+		for i := range d.Spec.Comparison.Metrics {
+			if m := &d.Spec.Comparison.Metrics[i]; benchmark.RoleOf(m) == v1alpha1.RoleGate {
+				claims = append(claims, d.notWorse(cell, m))
+			}
 		}
 	}
-	for _, m := range d.Spec.Comparison.Metrics {
-		if benchmark.RoleOf(&m) == v1alpha1.RoleGate {
-			metrics++
+	return claims, nil
+}
+
+// stated returns the claims of the spec.
+func (d *Design) stated() ([]benchmark.Claim, error) {
+	var claims []benchmark.Claim
+	for i := range d.Spec.Claims {
+		c := &d.Spec.Claims[i]
+		claim := benchmark.Claim{Name: c.Name, Level: int(ptr.Deref(c.Level, 0)), Is: c.Is, BoundPercent: ptr.Deref(c.ByAtLeastPercent, 0)}
+		if c.Is == v1alpha1.ClaimSame {
+			claim.BoundPercent = ptr.Deref(c.WithinPercent, 5)
 		}
+		claim.Metric = benchmark.MetricKey(c.Metric, c.Request)
+		var err error
+		if claim.Cell, err = cells.Select(d.Cells, c.Cell); err != nil {
+			return nil, fmt.Errorf("spec.claims[%d].cell: %w", i, err)
+		}
+		if claim.Than, err = cells.Select(d.Cells, c.Than); err != nil {
+			return nil, fmt.Errorf("spec.claims[%d].than: %w", i, err)
+		}
+		if claim.Cell == claim.Than {
+			return nil, fmt.Errorf("spec.claims[%d].than: it selects %s, as cell does: select another", i, d.Cells[claim.Cell].Name)
+		}
+		claims = append(claims, claim)
 	}
-	return cells * metrics
+	return claims, nil
+}
+
+// notWorse returns the claim of a gate metric.
+func (d *Design) notWorse(cell int, m *v1alpha1.ComparedMetric) benchmark.Claim {
+	c := benchmark.Claim{Than: cells.NoBaseline, Is: v1alpha1.ClaimLower, BoundPercent: -ptr.Deref(m.TolerancePercent, 5), Gate: true}
+	c.Cell, c.Metric, c.DifferentTimes = cell, benchmark.KeyOf(m), !d.rerun()
+	c.Name = fmt.Sprintf("not-worse/%s/%s", c.Metric, d.Cells[cell].Name)
+	if d.rerun() {
+		c.Than = d.Cells[cell].Baseline
+	}
+	if m.Better == v1alpha1.HigherIsBetter || m.Better == "" && benchmark.HigherIsBetter(m.Name) {
+		c.Is = v1alpha1.ClaimHigher
+	}
+	return c
 }

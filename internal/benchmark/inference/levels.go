@@ -54,6 +54,23 @@ func levels(l *blocks.Ledger, blocks, cell int, alpha float64) []benchmark.Level
 	return estimates
 }
 
+// valuesOf returns the values of a metric of a cell in each of the first blocks: of a level of the load, or of the whole
+// measurement if level is 0.
+func valuesOf(l *blocks.Ledger, blocks, cell int, metric v1alpha1.BenchmarkMetric, level int) []float64 {
+	values := l.Values(blocks, cell, metric)
+	if level == 0 {
+		return values
+	}
+	at := slices.IndexFunc(result.LevelMetrics, func(m result.LevelMetric) bool { return m.Name == string(metric) })
+	for block := range values {
+		values[block] = math.NaN()
+		if levels := l.Blocks[block][cell].Valid().Levels; level <= len(levels) && at >= 0 && levels[level-1].Metrics[at] >= 0 {
+			values[block] = float64(levels[level-1].Metrics[at])
+		}
+	}
+	return values
+}
+
 // breakingPoint returns the estimate of a breaking point. Runs that met none count as if they had met it above all
 // others, so that the median isn't that of the weaker half. There is no estimate if it lies there.
 func (d *Design) breakingPoint(values []float64, known, cell int, metric v1alpha1.BenchmarkMetric) (benchmark.Estimate, bool) {

@@ -15,32 +15,22 @@ type Sets struct {
 }
 
 // CompareSets returns the differences of the candidates from their baselines, by pair and then by metric. Metrics that
-// a side doesn't have are omitted. None of the effects decides: their intervals share a false discovery rate, and what
-// changed between the two times is part of them. Runs that weren't made under the same conditions are compared all
+// a side doesn't have are omitted. None of the effects decides: each interval has the confidence by itself, and what
+// changed between the two times is part of it. Runs that weren't made under the same conditions are compared all
 // the same. Of more runs than statistics.MaxRuns the last are taken.
-func CompareSets(pairs []Sets, metrics []v1alpha1.ComparedMetric, confidencePercent int32) []benchmark.Effect {
+func CompareSets(pairs []Sets, metrics []v1alpha1.BenchmarkMetric, confidencePercent int32) []benchmark.Effect {
 	var effects []benchmark.Effect
-	var comparisons []statistics.Comparison
-	var all []int
 	for _, pair := range pairs {
-		for i := range metrics {
-			m := &metrics[i]
-			baseline, candidate := MetricsIn(pair.Baseline, benchmark.KeyOf(m)), MetricsIn(pair.Candidate, benchmark.KeyOf(m))
-			c, err := statistics.Unpaired(baseline, candidate)
+		for _, metric := range metrics {
+			c, err := statistics.Unpaired(MetricsIn(pair.Baseline, metric), MetricsIn(pair.Candidate, metric))
 			if err != nil { // a side has no such metric
 				continue
 			}
-			rule := ruleOf(m)
-			all = append(all, len(effects))
-			comparisons = append(comparisons, c)
-			effects = append(effects, benchmark.Effect{
-				Cell: pair.Cell, Metric: benchmark.KeyOf(m), Role: v1alpha1.RoleReport, Better: v1alpha1.Direction(rule.Better),
-				TolerancePercent: int32(rule.TolerancePercent), DifferentTimes: true,
-			})
+			e := benchmark.Effect{Cell: pair.Cell, Metric: metric, DifferentTimes: true}
+			set(&e, c, statistics.Alpha(float64(confidencePercent), 1), anyDifference)
+			effects = append(effects, e)
 		}
 	}
-	d := Design{Spec: &v1alpha1.BenchmarkSpec{Comparison: &v1alpha1.Comparison{ConfidencePercent: &confidencePercent}}}
-	d.decideReported(effects, comparisons, all)
 	return effects
 }
 

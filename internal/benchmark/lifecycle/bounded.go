@@ -24,8 +24,9 @@ const (
 	maxError = 1 << 10
 	// maxRequest limits what a status repeats of an annotation.
 	maxRequest = 256
-	// maxEffectsBytes, maxCapacitiesBytes and maxTrendBytes limit these lists in the status.
-	maxEffectsBytes    = 32 << 10
+	// maxClaimsBytes and those below limit these lists in the status.
+	maxClaimsBytes     = 24 << 10
+	maxEffectsBytes    = 8 << 10
 	maxCapacitiesBytes = 24 << 10
 	maxTrendBytes      = 8 << 10
 )
@@ -48,16 +49,21 @@ func CheckSize(spec *v1alpha1.BenchmarkSpec, cells int) error {
 	if r := spec.Repetitions; r != nil {
 		e.Invalid = int(ptr.Deref(r.InvalidRuns.Replace, 0))
 	}
+	decide := map[v1alpha1.BenchmarkMetric]bool{}
+	for i := range spec.Claims {
+		decide[benchmark.MetricKey(spec.Claims[i].Metric, spec.Claims[i].Request)] = true
+	}
 	if c := spec.Comparison; c != nil {
 		for i := range c.Metrics {
 			e.Compared++
 			if benchmark.RoleOf(&c.Metrics[i]) == v1alpha1.RoleGate {
-				e.Gate++
+				decide[benchmark.KeyOf(&c.Metrics[i])] = true
 			}
 		}
 	}
+	e.Gate = len(decide)
 	if bytes := e.StoredBytes(); bytes > artifact.ConfigMapLimit {
-		return fmt.Errorf("spec.repetitions: %d blocks and %d trials of each of %d cells with %d metrics of the gate could take %d kB, a round is stored in at most %d kB: "+
+		return fmt.Errorf("spec.repetitions: %d blocks and %d trials of each of %d cells with %d metrics of claims and of the gate could take %d kB, a round is stored in at most %d kB: "+
 			"use a lower repetitions.max or min, fewer values in axes, or the role Report for more of comparison.metrics", e.Blocks, e.Trials, cells, e.Gate, bytes>>10, artifact.ConfigMapLimit>>10)
 	}
 	return nil

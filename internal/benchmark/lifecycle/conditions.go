@@ -39,10 +39,15 @@ func Restore(b *v1alpha1.Benchmark, now time.Time) {
 	settle(b, round.Verdict, cmp.Or(round.Reason, string(round.Verdict)), fmt.Sprintf("Round %d ended before the spec was invalid for a while. Its report has the details.", round.Number), now)
 }
 
+// Good reports whether a round with the verdict passed or, without claims, was measured.
+func Good(verdict v1alpha1.BenchmarkVerdict) bool {
+	return verdict == v1alpha1.BenchmarkPassed || verdict == v1alpha1.BenchmarkMeasured
+}
+
 func settle(b *v1alpha1.Benchmark, verdict v1alpha1.BenchmarkVerdict, reason, message string, now time.Time) {
 	set := setter(b, now)
 	succeeded, stalled := metav1.ConditionTrue, metav1.ConditionFalse
-	if verdict != v1alpha1.BenchmarkPassed {
+	if !Good(verdict) {
 		succeeded, stalled = metav1.ConditionFalse, metav1.ConditionTrue
 	}
 	set(v1alpha1.ConditionFinished, metav1.ConditionTrue, reason, message)

@@ -37,9 +37,11 @@ func Hash(spec *v1alpha1.BenchmarkSpec) (string, error) {
 	return hex.EncodeToString(sum[:])[:16], nil
 }
 
-// Measured returns what a spec says about what rounds measure: it lacks suspend, rerun, schedule and history.
+// Measured returns what a spec says about what rounds measure: it lacks suspend, rerun, schedule, history and
+// onInconclusive.
 func Measured(spec *v1alpha1.BenchmarkSpec) v1alpha1.BenchmarkSpec {
 	measured := *spec
 	measured.Suspend, measured.Rerun, measured.Schedule, measured.History = nil, "", nil, v1alpha1.History{}
+	measured.OnInconclusive = ""
 	return measured
 }

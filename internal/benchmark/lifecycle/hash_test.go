@@ -35,7 +35,7 @@ func TestHash(t *testing.T) {
 	for name, changes := range map[string][]string{
 		"nothing changed":           nil,
 		"suspend":                   {`{"suspend": true}`},
-		"rerun, schedule, history":  {`{"rerun": "Never", "schedule": {"cron": "0 2 * * *"}, "history": {"passed": 7}}`},
+		"rerun, schedule, history":  {`{"rerun": "Never", "schedule": {"cron": "0 2 * * *"}, "history": {"passed": 7}, "onInconclusive": "Pass"}`},
 		"names in another order":    {`{"axes": [{"values": [{"a" : [1,2], "b": 1}, {"b": 2}], "path": "/load", "name": "load"}]}`},
 		"the same value once more":  {`{"repetitions": {"min": 10}}`},
 		"labels in another order":   {`{"template": {"metadata": {"labels": {"a": "2", "b": "1"}}}}`},

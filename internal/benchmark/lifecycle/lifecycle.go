@@ -104,7 +104,7 @@ func Complete(b *v1alpha1.Benchmark, end *verdict.End, now time.Time) {
 	s.Round.ExpectedCompletionTime, s.Round.CurrentRun = nil, nil
 	reference := v1alpha1.RoundReference{Number: s.Round.Number, Verdict: verdict, CompletionTime: *s.Round.CompletionTime, Artifact: s.Round.Artifact}
 	s.History = append([]v1alpha1.RoundReference{reference}, s.History...)
-	if verdict == v1alpha1.BenchmarkPassed {
+	if Good(verdict) {
 		s.LastPassed = &reference
 	}
 	Expire(b) // else history could be longer than the API allows
@@ -170,7 +170,7 @@ func Expire(b *v1alpha1.Benchmark) {
 		true:  ptr.Deref(b.Spec.History.Passed, 3),
 		false: ptr.Deref(b.Spec.History.Failed, 3),
 	}
-	passed := func(r *v1alpha1.RoundReference) bool { return r.Verdict == v1alpha1.BenchmarkPassed }
+	passed := func(r *v1alpha1.RoundReference) bool { return Good(r.Verdict) }
 	if b.Status.LastPassed != nil {
 		keep[passed(b.Status.LastPassed)]--
 	}

@@ -66,24 +66,35 @@ func LevelChanges(t *benchmark.Trend) []v1alpha1.LevelChange {
 	return fitting(statuses, maxTrendBytes)
 }
 
-// maxStatus is the largest number of effects, and of capacities, in a status.
+// maxStatus is the largest number of claims, of effects, and of capacities in a status.
 const maxStatus = 64
 
-// Effects returns effects as the status has them: at most 64 of 32 KiB as JSON, those of the gate first, of
-// these the worst.
-func Effects(cells []cells.Cell, effects []benchmark.Effect) []v1alpha1.EffectStatus {
-	order := benchmark.Ranked(effects)
-	statuses := make([]v1alpha1.EffectStatus, min(len(order), maxStatus))
+// Claims returns claims as the status has them: at most 64 of 24 KiB as JSON, those that are contradicted first.
+func Claims(e *benchmark.Evaluation) []v1alpha1.ClaimStatus {
+	order := benchmark.Ranked(e.Claims)
+	statuses := make([]v1alpha1.ClaimStatus, min(len(order), maxStatus))
 	for i := range statuses {
-		e := &order[i]
+		c := &order[i]
+		statuses[i] = v1alpha1.ClaimStatus{
+			Name: c.Name, Verdict: c.Verdict, Percent: optional(c.Percent), LowPercent: optional(c.LowPercent), HighPercent: optional(c.HighPercent),
+			DetectablePercent: optional(c.DetectablePercent), Blocks: ptr.To(int32(e.Blocks)), Message: Bounded(c.Message, maxError),
+		}
+		if c.BlocksToDecide > 0 {
+			statuses[i].BlocksToDecide = ptr.To(int32(c.BlocksToDecide))
+		}
+	}
+	return fitting(statuses, maxClaimsBytes)
+}
+
+// Effects returns effects as the status has them: the first 64 of 8 KiB as JSON.
+func Effects(cells []cells.Cell, effects []benchmark.Effect) []v1alpha1.EffectStatus {
+	statuses := make([]v1alpha1.EffectStatus, min(len(effects), maxStatus))
+	for i := range statuses {
+		e := &effects[i]
 		metric, request := benchmark.SplitMetric(e.Metric)
 		statuses[i] = v1alpha1.EffectStatus{
-			Cell: cells[e.Cell].Name, Metric: metric, Request: request, Role: e.Role, Percent: optional(e.Percent), LowPercent: optional(e.LowPercent),
-			HighPercent: optional(e.HighPercent), DetectablePercent: optional(e.DetectablePercent), Word: e.Word, Verdict: e.Verdict,
-		}
-		if e.BlocksToDecide > 0 {
-			n := int32(e.BlocksToDecide)
-			statuses[i].BlocksToDecide = &n
+			Cell: cells[e.Cell].Name, Metric: metric, Request: request, Percent: optional(e.Percent), LowPercent: optional(e.LowPercent),
+			HighPercent: optional(e.HighPercent), DetectablePercent: optional(e.DetectablePercent), Message: Bounded(e.Message, maxError),
 		}
 	}
 	return fitting(statuses, maxEffectsBytes)

@@ -83,12 +83,13 @@ func TestABenchmarkIsNeverTooLarge(t *testing.T) {
 	}
 	f := ptr.To(-123456789012.34)
 	var effects []benchmark.Effect
+	var claims []benchmark.Claim
 	var capacities []benchmark.Capacity
 	trend := &benchmark.Trend{Rounds: []benchmark.TrendRound{{Number: math.MaxInt64}}}
 	for i := range cells {
 		for _, m := range benchmark.MetricNames {
-			effects = append(effects, benchmark.Effect{Cell: i, Metric: m, Role: v1alpha1.RoleReport, Percent: f, LowPercent: f, HighPercent: f, DetectablePercent: f,
-				Word: v1alpha1.EffectIncomparable, Verdict: v1alpha1.BenchmarkInconclusive, BlocksToDecide: 100})
+			e := benchmark.Effect{Cell: i, Metric: m, Percent: f, LowPercent: f, HighPercent: f, DetectablePercent: f, Message: hostile(5000)}
+			effects, claims = append(effects, e), append(claims, benchmark.Claim{Name: fmt.Sprintf("not-worse/%s/%s", m, cells[i].Name), Effect: e, Verdict: v1alpha1.ClaimUndecided, BlocksToDecide: 100})
 			trend.Series = append(trend.Series, benchmark.TrendSeries{Cell: cells[i].Name, Metric: m, Changes: []benchmark.TrendChange{{Round: math.MaxInt64, Before: 3, After: 1}}})
 		}
 		capacities = append(capacities, benchmark.Capacity{Cell: i, Sustained: 9_999_998, Failed: 9_999_999, Limit: v1alpha1.LimitMaximum, Trials: 39, AchievedPerSecond: 9_999_998.99})
@@ -110,6 +111,7 @@ func TestABenchmarkIsNeverTooLarge(t *testing.T) {
 		b.Status.Round.Artifact = &v1alpha1.ArtifactReference{
 			ConfigMap: &v1alpha1.ArtifactConfigMap{Name: objects.NewArtifact(b, nil).Name, Key: benchmark.ArtifactKey}, SizeBytes: ptr.To(int64(900 << 10)), SHA256: strings.Repeat("0", 64),
 		}
+		b.Status.Round.Claims = lifecycle.Claims(&benchmark.Evaluation{Blocks: 100, Claims: claims})
 		b.Status.Round.Effects, b.Status.Round.Capacities = lifecycle.Effects(cells, effects), lifecycle.Capacities(cells, capacities)
 		b.Status.Trend = lifecycle.LevelChanges(trend)
 		outcome := v1alpha1.BenchmarkInconclusive
@@ -130,8 +132,8 @@ func TestABenchmarkIsNeverTooLarge(t *testing.T) {
 	measure()
 	lifecycle.Reject(b, strings.Repeat("0", 16), hostile(20_000), benchtest.Begin)
 	measure()
-	if s := &b.Status; len(s.History) != 200 || len(s.Round.Effects) < 8 || len(s.Round.Capacities) < 6 || len(s.Trend) < 2 || len(request) == 0 {
-		t.Errorf("%d rounds, %d effects, %d capacities, %d changes", len(s.History), len(s.Round.Effects), len(s.Round.Capacities), len(s.Trend))
+	if s := &b.Status; len(s.History) != 200 || len(s.Round.Claims) < 4 || len(s.Round.Effects) < 1 || len(s.Round.Capacities) < 6 || len(s.Trend) < 2 || len(request) == 0 {
+		t.Errorf("%d rounds, %d claims, %d effects, %d capacities, %d changes", len(s.History), len(s.Round.Claims), len(s.Round.Effects), len(s.Round.Capacities), len(s.Trend))
 	}
 	t.Logf("%d bytes at most", biggest)
 
@@ -145,15 +147,17 @@ func TestABenchmarkIsNeverTooLarge(t *testing.T) {
 func TestOrdinaryStatusesAreWhole(t *testing.T) {
 	r := benchtest.Large(t, 1)
 	var effects []benchmark.Effect
+	var claims []benchmark.Claim
 	var capacities []benchmark.Capacity
 	for i := range r.Cells {
 		percent := -12.34
-		effects = append(effects, benchmark.Effect{Cell: i, Metric: "TargetCPUPerRequest", Role: v1alpha1.RoleGate, Percent: &percent, LowPercent: &percent, HighPercent: &percent,
-			DetectablePercent: &percent, Word: v1alpha1.EffectNoDifference, Verdict: v1alpha1.BenchmarkInconclusive, BlocksToDecide: 76})
+		e := benchmark.Effect{Cell: i, Metric: "ErrorRate", Percent: &percent, LowPercent: &percent, HighPercent: &percent}
+		effects, claims = append(effects, e), append(claims, benchmark.Claim{Name: "not-worse/TargetCPUPerRequest/" + r.Cells[i].Name, Effect: e, Verdict: v1alpha1.ClaimConfirmed, BlocksToDecide: 76})
 		capacities = append(capacities, benchmark.Capacity{Cell: i, Sustained: 11_815, Failed: 12_338, Limit: v1alpha1.LimitServer, Trials: 15, AchievedPerSecond: 11_803.18})
 	}
-	if e, c := lifecycle.Effects(r.Cells, effects), lifecycle.Capacities(r.Cells, capacities); len(e) != 64 || len(c) != 64 {
-		t.Errorf("%d effects, %d capacities", len(e), len(c))
+	a := lifecycle.Claims(&benchmark.Evaluation{Claims: claims})
+	if e, c := lifecycle.Effects(r.Cells, effects), lifecycle.Capacities(r.Cells, capacities); len(a) != 64 || len(e) != 64 || len(c) != 64 {
+		t.Errorf("%d claims, %d effects, %d capacities", len(a), len(e), len(c))
 	}
 }
 

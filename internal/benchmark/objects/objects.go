@@ -29,15 +29,19 @@ func OwnerOf(obj metav1.Object) *metav1.OwnerReference {
 }
 
 // NewRun returns a run of a round with a spec, as JSON. It is not decoded, so that the API server sees what
-// the axes' values say. Labels of the Benchmark itself are not copied: GitOps tools recognize by them what
-// they have created. History says how long runs are kept, so that a TTL has no effect.
-func NewRun(b *v1alpha1.Benchmark, key benchmark.RunKey, cell *cells.Cell, spec []byte) (*unstructured.Unstructured, error) {
+// the axes' values say. Labels of the Benchmark itself are not copied, but for those that the administrator names: GitOps tools
+// recognize by them what they have created. History says how long runs are kept, so that a TTL has no effect. alternation is the
+// run's place in its block, or nil.
+func NewRun(b *v1alpha1.Benchmark, key benchmark.RunKey, cell *cells.Cell, spec []byte, alternation *v1alpha1.Alternation) (*unstructured.Unstructured, error) {
 	var fields map[string]any
 	if err := utiljson.Unmarshal(spec, &fields); err != nil {
 		return nil, fmt.Errorf("cell %s: decode spec: %w", cell.Name, err)
 	}
 	delete(fields, "ttlSecondsAfterFinished")
 	delete(fields, "suspend")
+	if a := alternation; a != nil {
+		fields["alternation"] = map[string]any{"block": a.Block, "variants": int64(a.Variants), "variant": int64(*a.Variant)}
+	}
 	run := &unstructured.Unstructured{Object: map[string]any{"spec": fields}}
 	run.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkRun"))
 	run.SetNamespace(b.Namespace)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -86,8 +87,11 @@ func Digest(p *plan.Planner, k benchmark.RunKey, run *v1alpha1.BenchmarkRun) ([s
 // measuredSpec returns a run's spec as JSON, without what can be changed after its creation. A trial has the load
 // capacity.from in it; if its own isn't one that the round makes, measuredSpec returns how it differs.
 func measuredSpec(p *plan.Planner, k benchmark.RunKey, spec *v1alpha1.BenchmarkRunSpec) (encoded []byte, difference string, err error) {
+	if want := p.Alternation(k); !reflect.DeepEqual(spec.Alternation, want) {
+		return nil, fmt.Sprintf("spec.alternation is %s, must be %s", shown(spec.Alternation), shown(want)), nil
+	}
 	measured := *spec
-	measured.Suspend, measured.TTLSecondsAfterFinished = nil, nil
+	measured.Suspend, measured.TTLSecondsAfterFinished, measured.Alternation = nil, nil, nil // the latter differs between blocks
 	if encoded, err = json.Marshal(&measured); err != nil {
 		return nil, "", fmt.Errorf("encode spec: %w", err)
 	}

@@ -30,7 +30,7 @@ func planned(t *testing.T, k benchmark.RunKey) (*plan.Planner, *v1alpha1.Benchma
 		t.Fatal(err)
 	}
 	b := &v1alpha1.Benchmark{ObjectMeta: metav1.ObjectMeta{Name: "bm", Namespace: "default", UID: "1"}, Spec: *spec}
-	made, err := objects.NewRun(b, k, &p.Cells[0], encoded)
+	made, err := objects.NewRun(b, k, &p.Cells[0], encoded, p.Alternation(k))
 	if err != nil {
 		t.Fatal(err)
 	}

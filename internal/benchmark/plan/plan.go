@@ -2,10 +2,12 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
@@ -58,38 +60,77 @@ func (p *Planner) pause() time.Duration {
 //
 // Blocks come first, one after the other. An invalid run is replaced at once, as long as no more runs are
 // invalid than repetitions.invalidRuns.replace. Between min and max blocks the round looks after each
-// whole block whether the intervals are narrow enough. Then come the capacity searches, cell by cell.
+// whole block whether all claims are decided. Then come the capacity searches, cell by cell.
 func (p *Planner) Next(runs []benchmark.Run) Step {
 	l := p.ledger(runs)
 	step := Step{Blocks: l.Full()}
 	if l.UnderWay != nil {
 		step.Waiting = l.UnderWay
+		if next := p.nextOfAttempt(l, step.Blocks); next != nil {
+			step.Waiting = nil
+			p.create(&step, next)
+		}
 		return step
 	}
 	step.End = verdict.CutShort(&p.Design, l)
 	if step.End != nil {
 		return step
 	}
-	next, narrow := p.nextOfBlocks(l, step.Blocks)
+	next := p.nextOfBlocks(l, step.Blocks)
 	if next == nil {
 		next = p.nextTrial(l)
 	}
 	if next == nil {
-		step.End = verdict.Complete(&p.Design, l, narrow, capacitiesOf(l, p.Spec.Capacity))
+		step.End = verdict.Complete(&p.Design, l, capacitiesOf(l, p.Spec.Capacity))
 		return step
 	}
-	next.Round = p.Number
-	next.Name = next.RunKey.Name(p.Benchmark)
-	step.Create, step.Suspended = next, ptr.Deref(p.Spec.Suspend, false)
+	p.create(&step, next)
+	step.Suspended = ptr.Deref(p.Spec.Suspend, false)
 	if l.Finished > 0 {
 		step.NotBefore = l.Last.Add(p.pause())
 	}
 	return step
 }
 
+func (p *Planner) create(step *Step, next *NextRun) {
+	next.Round = p.Number
+	next.Name = next.RunKey.Name(p.Benchmark)
+	step.Create = next
+}
+
+// nextOfAttempt returns the next run of the attempt at a block whose runs are made at the same time, or nil if it has all.
+func (p *Planner) nextOfAttempt(l *blocks.Ledger, block int) *NextRun {
+	if !blocks.Alternates(p.Spec) || l.Searching() {
+		return nil
+	}
+	attempt, missing := l.Attempt(block)
+	for _, cell := range blocks.Order(p.Seed, len(p.Cells), block) {
+		if slices.Contains(missing, cell) {
+			return &NextRun{RunKey: benchmark.RunKey{Cell: cell, Number: block, Replacement: attempt}}
+		}
+	}
+	return nil
+}
+
+// Alternation returns the place of a run in its block, or nil if the cells of a block are run one after the other. Which variant a
+// cell is differs from block to block.
+func (p *Planner) Alternation(k benchmark.RunKey) *v1alpha1.Alternation {
+	if !blocks.Alternates(p.Spec) || k.Trial {
+		return nil
+	}
+	of := k
+	of.Cell = 0
+	variant := slices.Index(blocks.Order(p.Seed, len(p.Cells), k.Number), k.Cell)
+	return &v1alpha1.Alternation{Block: of.Name(p.Benchmark), Variants: int32(len(p.Cells)), Variant: ptr.To(int32(variant))}
+}
+
 // ledger has the runs of the round by their places.
 func (p *Planner) ledger(runs []benchmark.Run) *blocks.Ledger {
-	return blocks.NewLedger(runs, p.Number, len(p.Cells))
+	var order v1alpha1.RunOrder
+	if p.Spec.Repetitions != nil {
+		order = p.Spec.Repetitions.Order
+	}
+	return blocks.NewLedger(runs, p.Number, len(p.Cells), order)
 }
 
 // Capacities returns the results of the capacity searches that have begun, by cell.
@@ -97,15 +138,18 @@ func (p *Planner) Capacities(runs []benchmark.Run) []benchmark.Capacity {
 	return capacitiesOf(p.ledger(runs), p.Spec.Capacity)
 }
 
-// nextOfBlocks returns the next run of the blocks, or nil if they are complete. narrow reports whether they
-// are because the intervals are narrow enough.
-func (p *Planner) nextOfBlocks(l *blocks.Ledger, full int) (next *NextRun, narrow bool) {
+// nextOfBlocks returns the next run of the blocks, or nil if they are complete: all of them are whole, or those that are decide
+// all claims.
+func (p *Planner) nextOfBlocks(l *blocks.Ledger, full int) *NextRun {
 	least, most := blocks.Bounds(p.Spec)
 	if full >= most || l.Searching() {
-		return nil, full < most
+		return nil
 	}
-	if full >= least && !l.Begun(full) && p.Narrow(l, full) {
-		return nil, true
+	if full >= least && !l.Begun(full) && p.Decided(l, full) {
+		return nil
+	}
+	if blocks.Alternates(p.Spec) {
+		return p.nextOfAttempt(l, full)
 	}
 	for _, cell := range blocks.Order(p.Seed, len(p.Cells), full) {
 		var s blocks.Slot
@@ -113,10 +157,10 @@ func (p *Planner) nextOfBlocks(l *blocks.Ledger, full int) (next *NextRun, narro
 			s = l.Blocks[full][cell]
 		}
 		if s.Valid() == nil {
-			return &NextRun{RunKey: benchmark.RunKey{Cell: cell, Number: full, Replacement: s.Replacement()}}, false
+			return &NextRun{RunKey: benchmark.RunKey{Cell: cell, Number: full, Replacement: s.Replacement()}}
 		}
 	}
-	return nil, false // not reached: the block isn't whole
+	return nil // not reached: the block isn't whole
 }
 
 // nextTrial returns the next trial of the capacity searches, or nil if they have ended.

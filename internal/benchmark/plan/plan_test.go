@@ -3,6 +3,7 @@ package plan_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func TestRoundOrder(t *testing.T) {
 	if diff := cmp.Diff(want, benchtest.RunNames(r.Runs)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if end.Blocks != 2 || end.End.Verdict != "Passed" || end.End.Message != "3 cells measured in 2 blocks." {
+	if end.Blocks != 2 || end.End.Verdict != "Measured" || end.End.Message != "3 cells measured in 2 blocks. No claim was made." {
 		t.Errorf("%+v", end.End)
 	}
 	progress := plan.Progress{Blocks: 2, FinishedRuns: 8, InvalidRuns: 2, ExpectedEnd: benchtest.Begin.Add(8 * time.Minute)}
@@ -45,15 +46,15 @@ func TestRoundOrder(t *testing.T) {
 	}
 }
 
-// The manager dies at every step of a round that has everything: invalid runs, blocks up to a width, capacity
+// The manager dies at every step of a round that has everything: invalid runs, blocks until claims are decided, capacity
 // searches. Whatever it finds then, in whatever order, it makes the same runs, and none twice.
 func TestRoundGoesOn(t *testing.T) {
 	spec := &v1alpha1.BenchmarkSpec{
 		Axes:        []v1alpha1.Axis{benchtest.Options("a", "x", "y", "z")},
-		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(12)), Until: &v1alpha1.Precision{Metric: "LatencyP99", HalfWidthPercent: 8}, InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(20))}},
+		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(12)), InvalidRuns: v1alpha1.InvalidRuns{Replace: ptr.To(int32(20))}},
 		Comparison: &v1alpha1.Comparison{
 			Baseline: v1alpha1.Baseline{Cell: v1alpha1.CellSelector{"a": "y"}},
-			Metrics:  []v1alpha1.ComparedMetric{{Name: "LatencyP99", Role: "Report"}, {Name: "RequestsPerSecond", Role: "Report"}},
+			Metrics:  []v1alpha1.ComparedMetric{{Name: "LatencyP99", TolerancePercent: ptr.To(int32(40))}, {Name: "RequestsPerSecond", Role: "Report"}},
 		},
 		Capacity: &v1alpha1.Capacity{Path: "/x", From: 10, Max: 1000},
 	}
@@ -140,29 +141,34 @@ func TestRoundInvalidRuns(t *testing.T) {
 	}
 }
 
-// A round only stops early after a whole block, and never before min or after max.
-func TestRoundStopsWhenNarrow(t *testing.T) {
+// A round ends at the first whole block at which all claims are decided, from min to max. Stored runs are compared at max only.
+func TestRoundStopsWhenDecided(t *testing.T) {
+	stored := &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}, Metrics: []v1alpha1.ComparedMetric{{Name: "LatencyP99"}}}
+	claim := func(is v1alpha1.ClaimRelation) v1alpha1.Claim {
+		return v1alpha1.Claim{Name: "a", Metric: "LatencyP99", Cell: v1alpha1.CellSelector{"a": "y"}, Than: v1alpha1.CellSelector{"a": "x"}, Is: is}
+	}
 	for name, c := range map[string]struct {
+		factor     float64 // of the second cell
 		noise      float64
+		claims     []v1alpha1.Claim
 		comparison *v1alpha1.Comparison
 		blocks     int
 		message    string
 	}{
-		"medians, no noise":  {0, nil, 6, "2 cells measured in 6 blocks. The intervals were narrow enough for repetitions.until."},
-		"medians, much":      {50, nil, 12, "2 cells measured in 12 blocks."},
-		"medians, some":      {13, nil, 9, "2 cells measured in 9 blocks. The intervals were narrow enough for repetitions.until."},
-		"effects, no noise":  {0, benchtest.Compare("x", "LatencyP99"), 6, "1 gate comparison passed after 6 blocks. The intervals were narrow enough for repetitions.until."},
-		"effects, much":      {50, benchtest.Compare("x", "LatencyP99"), 12, ""},
-		"effects of another": {0, benchtest.Compare("x", "ErrorRate"), 6, "1 of 1 gate comparison could not be decided after 6 blocks: ErrorRate of a=y is unknown. The intervals were narrow enough for repetitions.until."},
+		"confirmed":                {0.5, 0.01, []v1alpha1.Claim{claim("Lower")}, nil, 10, "1 claim confirmed after 10 blocks of at most 30."},
+		"contradicted":             {2, 0.01, nil, benchtest.Compare("x", "LatencyP99"), 10, ""},
+		"the error rate is shared": {0.5, 0.01, []v1alpha1.Claim{claim("Lower")}, benchtest.Compare("x", "LatencyP99"), 11, "2 claims confirmed after 11 blocks of at most 30."},
+		"one is undecided":         {1, 0.3, []v1alpha1.Claim{claim("Same")}, nil, 30, ""},
+		"stored":                   {1, 0, nil, stored, 30, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := benchtest.Round{Planner: benchtest.Planner(t, &v1alpha1.BenchmarkSpec{
-				Axes: []v1alpha1.Axis{benchtest.Options("a", "x", "y")}, Comparison: c.comparison,
-				Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(12)), Until: &v1alpha1.Precision{Metric: "LatencyP99", HalfWidthPercent: 5}},
+				Axes: []v1alpha1.Axis{benchtest.Options("a", "x", "y")}, Claims: c.claims, Comparison: c.comparison,
+				Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(30))},
 			})}
 			random := rand.New(rand.NewPCG(3, 0))
 			r.Measure = func(run *benchmark.Run) {
-				run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 200 + c.noise*(2*random.Float64()-1)}
+				run.Metrics = map[v1alpha1.BenchmarkMetric]float64{"LatencyP99": 200 * math.Exp(c.noise*random.NormFloat64()) * []float64{1, c.factor}[run.Cell]}
 			}
 			end := r.Finish(t)
 			if end.Blocks != c.blocks || len(r.Runs) != 2*c.blocks {
@@ -198,7 +204,7 @@ func TestRoundWaits(t *testing.T) {
 func TestProgress(t *testing.T) {
 	spec := &v1alpha1.BenchmarkSpec{
 		Axes:        []v1alpha1.Axis{benchtest.Options("a", "x", "y")},
-		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(10)), Until: &v1alpha1.Precision{Metric: "LatencyP99", HalfWidthPercent: 5}},
+		Repetitions: &v1alpha1.Repetitions{Min: ptr.To(int32(6)), Max: ptr.To(int32(10))},
 	}
 	r := benchtest.Round{Planner: benchtest.Planner(t, spec)}
 	if got := r.Progress(nil); got != (plan.Progress{}) {
@@ -241,7 +247,7 @@ func TestRoundCapacity(t *testing.T) {
 		run.Connections = 10
 	}
 	end := r.Finish(t)
-	if end.End.Verdict != "Passed" || end.End.Message != "The capacity of 2 cells was found." {
+	if end.End.Verdict != "Measured" || end.End.Message != "The capacity of 2 cells was found." {
 		t.Errorf("%+v", end.End)
 	}
 	got := r.Capacities(r.Runs)

@@ -24,19 +24,22 @@ func obstacle(c benchmark.Capacity) string {
 	return "the trials contradict each other after " + strconv.Itoa(c.Trials) + " of them. Increase capacity.trialSeconds or precisionPercent."
 }
 
-// Verdict returns the verdict of effects: Failed if one of the gate is, else Inconclusive if one is, else
-// Passed.
-func Verdict(effects []benchmark.Effect) v1alpha1.BenchmarkVerdict {
-	verdict := v1alpha1.BenchmarkPassed
-	for i := range effects {
-		switch effects[i].Verdict {
-		case v1alpha1.BenchmarkFailed:
-			return v1alpha1.BenchmarkFailed
-		case v1alpha1.BenchmarkInconclusive:
-			verdict = v1alpha1.BenchmarkInconclusive
-		}
+// Verdict returns the verdict of a round: Failed if a claim is contradicted, else Inconclusive if one is undecided, else
+// Passed. It is Measured if the spec has neither claims nor gate metrics.
+func Verdict(spec *v1alpha1.BenchmarkSpec, claims []benchmark.Claim) v1alpha1.BenchmarkVerdict {
+	gate := spec.Comparison != nil && slices.ContainsFunc(spec.Comparison.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.RoleOf(&m) == v1alpha1.RoleGate })
+	is := func(verdict v1alpha1.ClaimVerdict) bool {
+		return slices.ContainsFunc(claims, func(c benchmark.Claim) bool { return c.Verdict == verdict })
 	}
-	return verdict
+	switch {
+	case is(v1alpha1.ClaimContradicted):
+		return v1alpha1.BenchmarkFailed
+	case is(v1alpha1.ClaimUndecided):
+		return v1alpha1.BenchmarkInconclusive
+	case len(spec.Claims) == 0 && !gate:
+		return v1alpha1.BenchmarkMeasured
+	}
+	return v1alpha1.BenchmarkPassed
 }
 
 // End is the outcome of a round.
@@ -71,7 +74,7 @@ func CutShort(d *inference.Design, l *blocks.Ledger) *End {
 		end.Reason = benchmark.ReasonIncomparable
 		end.Message = fmt.Sprintf("The runs of cell %s can't be compared. %s Let all runs have the same nodes with target.nodeSelector and clients.placement, and name images by digest.",
 			d.Cells[at].Name, mixed[at])
-	case len(l.Invalid) > replace:
+	case l.Replaced > replace:
 		end.Reason = benchmark.ReasonInvalidRuns
 		end.Message = fmt.Sprintf("%d of %d runs had no valid result, and repetitions.invalidRuns.replace is %d. %s",
 			len(l.Invalid), l.Finished, replace, listed(l.Invalid, " ", func(r *benchmark.Run) string { return r.Name + ": " + r.Message }))
@@ -91,19 +94,14 @@ func replacements(spec *v1alpha1.BenchmarkSpec) int {
 	return usual
 }
 
-// Complete returns the end of a round of which nothing is missing. narrow reports whether it has fewer blocks than it could,
-// because the intervals are narrow enough.
-func Complete(d *inference.Design, l *blocks.Ledger, narrow bool, capacities []benchmark.Capacity) *End {
+// Complete returns the end of a round of which nothing is missing.
+func Complete(d *inference.Design, l *blocks.Ledger, capacities []benchmark.Capacity) *End {
 	end := &End{Reason: benchmark.ReasonCompleted, Evaluation: d.Evaluate(l)}
 	var texts []string
-	if blocks := end.Evaluation.Blocks; blocks > 0 {
-		text := conclusion(d, end.Evaluation.Effects, blocks)
-		if narrow {
-			text += " The intervals were narrow enough for repetitions.until."
-		}
-		texts = append(texts, text)
+	if end.Evaluation.Blocks > 0 {
+		texts = append(texts, conclusion(d, &end.Evaluation))
 	}
-	end.Verdict = Verdict(end.Evaluation.Effects)
+	end.Verdict = Verdict(d.Spec, end.Evaluation.Claims)
 	if d.Spec.Capacity != nil {
 		limited := slices.DeleteFunc(capacities, func(c benchmark.Capacity) bool {
 			return c.Limit == v1alpha1.LimitServer || c.Limit == v1alpha1.LimitMaximum
@@ -128,63 +126,63 @@ func worse(a, b v1alpha1.BenchmarkVerdict) v1alpha1.BenchmarkVerdict {
 	return b
 }
 
-// conclusion says what a round's effects mean.
-func conclusion(d *inference.Design, effects []benchmark.Effect, blocks int) string {
-	measured := fmt.Sprintf("%s measured in %s.", cellCount(len(d.Cells)), benchmark.Plural(blocks, "block"))
-	switch {
-	case d.Spec.Comparison == nil:
-		return measured
-	case len(effects) == 0:
+// conclusion says what became of a round's claims.
+func conclusion(d *inference.Design, e *benchmark.Evaluation) string {
+	after := benchmark.Plural(e.Blocks, "block")
+	if _, most := blocks.Bounds(d.Spec); most > e.Blocks {
+		after += fmt.Sprintf(" of at most %d", most)
+	}
+	measured := fmt.Sprintf("%s measured in %s.", cellCount(len(d.Cells)), after)
+	if len(e.Claims) == 0 && Verdict(d.Spec, nil) == v1alpha1.BenchmarkPassed {
 		return measured + " No earlier round passed, so there was nothing to compare with."
 	}
-	describe := func(e benchmark.Effect) string { return describe(d.Cells, e) }
-	var gate, failed, open []benchmark.Effect
-	for _, e := range benchmark.Ranked(effects) {
-		switch {
-		case e.Role != v1alpha1.RoleGate:
-			continue
-		case e.Verdict == v1alpha1.BenchmarkFailed:
-			failed = append(failed, e)
-		case e.Verdict == v1alpha1.BenchmarkInconclusive:
-			open = append(open, e)
-		}
-		gate = append(gate, e)
+	if len(e.Claims) == 0 {
+		return measured + " No claim was made."
 	}
-	compared := benchmark.Plural(len(gate), "gate comparison")
-	switch {
-	case len(gate) == 0:
-		return measured + " No metric is a gate."
-	case len(failed) > 0:
-		return fmt.Sprintf("%d of %s failed after %s: %s.", len(failed), compared, benchmark.Plural(blocks, "block"), listed(failed, "; ", describe))
-	case len(open) > 0:
-		return fmt.Sprintf("%d of %s could not be decided after %s: %s.", len(open), compared, benchmark.Plural(blocks, "block"), listed(open, "; ", describe))
+	open := slices.DeleteFunc(benchmark.Ranked(e.Claims), func(c benchmark.Claim) bool { return c.Verdict == v1alpha1.ClaimConfirmed })
+	worst := v1alpha1.ClaimConfirmed
+	if len(open) > 0 {
+		worst = open[0].Verdict
+		open = slices.DeleteFunc(open, func(c benchmark.Claim) bool { return c.Verdict != worst })
 	}
-	return fmt.Sprintf("%s passed after %s.", compared, benchmark.Plural(blocks, "block"))
+	word := map[v1alpha1.ClaimVerdict]string{v1alpha1.ClaimConfirmed: "confirmed", v1alpha1.ClaimContradicted: "contradicted", v1alpha1.ClaimUndecided: "undecided"}[worst]
+	if len(open) == 0 {
+		return fmt.Sprintf("%s confirmed after %s.", benchmark.Plural(len(e.Claims), "claim"), after)
+	}
+	return fmt.Sprintf("%d of %s %s after %s: %s.", len(open), benchmark.Plural(len(e.Claims), "claim"), word, after,
+		listed(open, "; ", func(c benchmark.Claim) string { return describe(d.Cells, &c) }))
 }
 
-// describe says what an effect is: "LatencyP99 of connector=apr +12.3% (+8.1% to +16%), tolerance 5%".
-func describe(cells []cells.Cell, e benchmark.Effect) string {
-	text := fmt.Sprintf("%s of %s", e.Metric, cells[e.Cell].Name)
-	switch {
-	case e.Message != "":
-		return text + " is incomparable: " + strings.TrimSuffix(e.Message, ".")
-	case e.Percent == nil:
-		return text + " is unknown"
-	case e.LowPercent == nil && e.HighPercent == nil:
-		text += fmt.Sprintf(" %s without an interval", benchmark.Percent(*e.Percent))
-	default:
-		text += fmt.Sprintf(" %s (%s to %s)", benchmark.Percent(*e.Percent), end(e.LowPercent, "unbounded"), end(e.HighPercent, "unbounded"))
+// describe says what became of a claim: "apr-faster: LatencyP99 of connector=apr must be at least 10% lower than that of
+// connector=nio, and is +12.3% (+8.1% to +16%)".
+func describe(all []cells.Cell, c *benchmark.Claim) string {
+	metric, than := string(c.Metric), "that of the baseline"
+	if c.Level > 0 {
+		metric += fmt.Sprintf(" at level %d", c.Level)
 	}
-	text += fmt.Sprintf(", tolerance %d%%", e.TolerancePercent)
-	if e.BlocksToDecide > 0 {
-		text += fmt.Sprintf(", about %d blocks would decide", e.BlocksToDecide)
+	if c.Than != cells.NoBaseline {
+		than = "that of " + all[c.Than].Name
+	}
+	text := fmt.Sprintf("%s: %s of %s must be %s %s, and ", c.Name, metric, all[c.Cell].Name, c.Statement(), than)
+	switch {
+	case c.Message != "":
+		return text + "is incomparable: " + strings.TrimSuffix(c.Message, ".")
+	case c.Percent == nil:
+		return text + "is unknown"
+	case c.LowPercent == nil && c.HighPercent == nil:
+		text += fmt.Sprintf("is %s without an interval", benchmark.Percent(*c.Percent))
+	default:
+		text += fmt.Sprintf("is %s (%s to %s)", benchmark.Percent(*c.Percent), end(c.LowPercent), end(c.HighPercent))
+	}
+	if c.BlocksToDecide > 0 {
+		text += fmt.Sprintf(", about %d blocks would decide", c.BlocksToDecide)
 	}
 	return text
 }
 
-func end(percent *float64, unbounded string) string {
+func end(percent *float64) string {
 	if percent == nil {
-		return unbounded
+		return "unbounded"
 	}
 	return benchmark.Percent(*percent)
 }

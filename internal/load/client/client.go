@@ -100,7 +100,7 @@ type failingSession struct {
 }
 
 // stopTimeout is the time that a stopped stage has to end. It ends at once.
-const stopTimeout = time.Second
+const stopTimeout = 5 * time.Second
 
 // FailAs implements Session. When the client was stopped, it adds the unanswered requests to the reason.
 func (s failingSession) FailAs(kind session.FailureKind, reason string) {
@@ -196,7 +196,7 @@ func (c *Client) enterFirstStage(ctx context.Context) {
 // enterStage makes a new stage the current one and distributes its connections
 // to the workers. The stage starts when the manager orders it.
 func (c *Client) enterStage(ctx context.Context, kind sessionpb.Stage, amount session.Amount) {
-	s := newStage(kind, c.load, amount, c.workers)
+	s := newStage(kind, c.load, amount, c.plan.Slices, c.workers)
 	c.current = s
 	c.loop.After(ctx, s.ready, func() error {
 		if c.current == s {

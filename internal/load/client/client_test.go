@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -274,9 +275,9 @@ func ready(prepare pod.Prepare, then pod.Order) func(fakesession.Event) []pod.Or
 	return func(event fakesession.Event) []pod.Order { return append(first(event), second(event)...) }
 }
 
-// TestInterrupted interrupts the client by a signal during the measurement. It must not send totals.
+// TestInterrupted interrupts the client by a signal during the measurement. It must not send totals, but say what was unanswered.
 func TestInterrupted(t *testing.T) {
-	interrupted := errors.New("interrupted")
+	interrupted := &session.FailureError{Kind: session.FailureStopped, Err: errors.New("interrupted")}
 	requested := make(chan struct{}, 100)
 	server := testserver.New(t, func(testserver.Request) testserver.Answer {
 		requested <- struct{}{}
@@ -292,7 +293,8 @@ func TestInterrupted(t *testing.T) {
 	if err := runClient(ctx, t, s); !errors.Is(err, interrupted) {
 		t.Errorf("error %v", err)
 	}
-	if failed := of[fakesession.Failed](s); len(failed) != 1 || len(of[result.Totals](s)) != 0 {
+	unanswered := regexp.MustCompile(`^interrupted, with [1-9]\d* requests unanswered, the oldest for \d+\.\d{3}s$`)
+	if failed := of[fakesession.Failed](s); len(failed) != 1 || failed[0].Kind != session.FailureStopped || !unanswered.MatchString(failed[0].Reason) || len(of[result.Totals](s)) != 0 {
 		t.Errorf("events %+v", s.Events())
 	}
 }

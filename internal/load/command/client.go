@@ -7,8 +7,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
+	"github.com/assay-dev/assay/internal/affinity"
 	"github.com/assay-dev/assay/internal/load/client"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -33,6 +37,9 @@ type Client interface {
 
 // RunClient runs a client until the manager releases it or the process receives SIGTERM or SIGINT.
 func RunClient(c Client, log *slog.Logger) error {
+	if err := leaveCPUs(); err != nil {
+		return err
+	}
 	if err := client.ApplyLimits(); err != nil {
 		return err
 	}
@@ -41,6 +48,23 @@ func RunClient(c Client, log *slog.Logger) error {
 		return err
 	}
 	return nil
+}
+
+// leaveVariable holds the number of CPUs that the client leaves to the target.
+const leaveVariable = "ASSAY_LEAVE_CPUS"
+
+// leaveCPUs begins the process again without the CPUs that it leaves to the target, if there are any.
+func leaveCPUs() error {
+	value, set := os.LookupEnv(leaveVariable)
+	if !set {
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return fmt.Errorf("environment variable %s: %w", leaveVariable, err)
+	}
+	environment := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, leaveVariable+"=") })
+	return affinity.LeaveHighest(n, environment)
 }
 
 // untilSignal returns a context that is canceled when the process receives SIGTERM or SIGINT.

@@ -114,7 +114,7 @@ func TestMergedHistogramsEqualPooled(t *testing.T) {
 	}
 	ended := make(chan struct{})
 	close(ended)
-	recorder.NewSampler(pooled, time.Now(), func(*result.ClientSecond) {}).Run(ended)
+	recorder.NewSampler(pooled, time.Now(), nil, func(*result.ClientSecond) {}).Run(ended)
 
 	// The manager merges totals that have been sent.
 	var received []stageResult

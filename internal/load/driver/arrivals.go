@@ -15,6 +15,9 @@ import (
 // runs connections. The connection that became free last is woken first, so that no more
 // connections are opened than needed. A request that is due while no connection is free
 // takes no memory: it stays in the schedule.
+//
+// The schedule is in virtual time, as are all other times here unless they say otherwise. Requests that are due at the end of a slice
+// and haven't started start in the next one, and were delayed by no more than their slice's rest.
 type arrivals struct {
 	stage *Stage
 	loop  *loop // dispatches the requests; nil if the pacer does
@@ -60,35 +63,57 @@ func newArrivals(s *Stage) *arrivals {
 	return a
 }
 
-// claim returns the intended and the actual start time of the connection's next request.
+// claim returns the intended start time of the connection's next request, and the actual one by the clock.
 // It waits until one is due and returns false if there are no more.
 func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool) {
-	if c.claimed {
-		a.mu.Lock()
-		now := a.stage.now()
-		if a.drop(now) && a.next <= now {
-			intended = a.advance(now)
-			a.mu.Unlock()
-			if now-c.last > idleAfter { // the client is late
-				c.checkIdle(now)
+	if c.claimed && !c.free {
+		if intended, begin, ok = a.due(c); ok {
+			if begin-c.last > idleAfter { // the client is late
+				c.checkIdle(begin)
 			}
-			return intended, now, true
+			return intended, begin, true
 		}
-		a.put(c)
-		if a.starved {
-			a.starved = false
-			a.notifyFree()
-		}
-		a.mu.Unlock()
 	}
-	c.claimed = true // before, it is free already
+	c.claimed, c.free = true, false // before the first request it is free already
 	if intended, ok = c.park(a.exhausted); !ok {
 		return 0, 0, false
 	}
-	begin = a.stage.now()
+	if begin, ok = a.stage.enter(c); !ok {
+		a.lose(intended)
+		return 0, 0, false
+	}
 	c.checkIdle(begin)
-	a.recordStart(intended, begin)
+	a.recordStart(intended, a.stage.slices.Virtual(begin))
 	return intended, begin, true
+}
+
+// due returns the intended start time of a request that is due and starts on the connection now, and the time by the clock. If there is
+// none, the connection is free.
+func (a *arrivals) due(c *connection) (intended, now time.Duration, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.stage.now()
+	virtual := a.stage.slices.Virtual(now)
+	if a.drop(virtual) && a.next <= virtual && a.stage.slices.Next(now) == now {
+		return a.advance(virtual), now, true
+	}
+	a.put(c)
+	if a.starved {
+		a.starved = false
+		a.notifyFree()
+	}
+	return 0, now, false
+}
+
+// lose records a request that was dispatched to a connection and hasn't started, because the stage ended before the next slice.
+func (a *arrivals) lose(intended time.Duration) {
+	if s := a.stage; s.stopping.Load() {
+		a.mu.Lock()
+		a.notStarted++
+		a.mu.Unlock()
+		stopped := s.slices.Virtual(s.stopped)
+		s.recorder.Unanswered(stopped, 1, stopped-intended)
+	}
 }
 
 func (a *arrivals) makeFreeStreams(streams int) {
@@ -238,31 +263,35 @@ func (a *arrivals) finish() {
 	a.stage.wakeLoops()
 }
 
-// dispatchDue dispatches all requests that are due to free connections. It returns the
-// intended start time of the next request, whether that request is due but no connection
+// dispatchDue dispatches all requests that are due to free connections, if a slice is under way. It returns the
+// time by the clock at which the next request can be dispatched, whether that request is due but no connection
 // is free, and whether there is a next request.
 func (a *arrivals) dispatchDue() (at time.Duration, starved, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := a.stage.now()
-	for a.drop(now) && a.next <= now {
+	slices, now := a.stage.slices, a.stage.now()
+	virtual := slices.Virtual(now)
+	for a.drop(virtual) && a.next <= virtual {
+		if at := slices.Next(now); at != now {
+			return at, false, true
+		}
 		c := a.pick()
 		if c == nil {
 			a.starved = true
-			return a.next, true, true
+			return now, true, true
 		}
 		c.wake(a.loop, a.next)
 		a.next, a.more = a.schedule.next()
 	}
-	return a.next, false, a.more
+	return slices.Wall(a.next), false, a.more
 }
 
-// following returns the intended start time of the request after the next one, or never if there is none.
+// following returns the intended start time by the clock of the request after the next one, or never if there is none.
 func (a *arrivals) following() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if at, ok := a.schedule.peek(); a.more && ok {
-		return at
+		return a.stage.slices.Wall(at)
 	}
 	return never
 }

@@ -210,7 +210,7 @@ func driveTarget(how string) error {
 	go stage.Run(0, 1)
 	<-stage.Ready()
 	before, start := usage.Read(), time.Now()
-	sampler := recorder.NewSampler(r, start, func(*result.ClientSecond) {})
+	sampler := recorder.NewSampler(r, start, nil, func(*result.ClientSecond) {})
 	stage.Begin(start)
 	sampler.Run(stage.Done())
 	used := usage.Read().Since(before)

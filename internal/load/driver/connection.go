@@ -61,10 +61,12 @@ type connection struct {
 	repeats  bool
 	repeated *request.Request
 
-	// intended is the intended start time of a request of an open load, from the stage's
-	// start. claimed reports whether the connection has waited for one.
+	// intended is the intended start time of a request of an open load, in virtual time from the stage's
+	// start. claimed reports whether the connection has waited for one,
+	// free whether it is free although it hasn't waited, because a loop has made its last request.
 	intended time.Duration
 	claimed  bool
+	free     bool
 	// woken carries the time that is passed to wake. It is nil if a loop runs the connection.
 	woken chan time.Duration
 	// pace decides when requests of a closed load start. If it is nil, each starts when the
@@ -123,6 +125,9 @@ func (c *connection) request(r *request.Request, begin time.Duration) {
 	o := &c.outcome
 	c.begin = begin
 	end := c.exchange(r, o)
+	if c.free {
+		return
+	}
 	begin = c.begin
 	if !c.made {
 		c.made, c.first = true, begin
@@ -133,11 +138,11 @@ func (c *connection) request(r *request.Request, begin time.Duration) {
 	}
 	c.last = end
 	c.reader.Release()
-	o.Ended = end
+	o.Ended = c.stage.slices.Virtual(end)
 	o.Total = end - begin
 	open := c.stage.arrivals != nil
 	if open {
-		o.Schedule(begin - c.intended)
+		o.Schedule(c.stage.slices.Virtual(begin) - c.intended)
 	}
 	c.stage.recorder.Record(c.number, o)
 	if c.failures > 0 && !open { // an open load is paced by its arrivals
@@ -147,12 +152,13 @@ func (c *connection) request(r *request.Request, begin time.Duration) {
 
 // unanswered records a request that began at begin and was under way when the stage was stopped.
 func (c *connection) unanswered(begin time.Duration) {
-	stopped := c.stage.stopped
-	if c.stage.arrivals != nil {
-		begin = c.intended
+	s := c.stage
+	age := s.stopped - begin
+	if s.arrivals != nil {
+		age += s.slices.Virtual(begin) - c.intended
 	}
-	c.last = max(c.last, stopped)
-	c.stage.recorder.Unanswered(stopped, 1, stopped-begin)
+	c.last = max(c.last, s.stopped)
+	s.recorder.Unanswered(s.slices.Virtual(s.stopped), 1, age)
 }
 
 // open opens a connection for a request that began at begin. It returns the time at which

@@ -8,8 +8,8 @@
 // exchange.go). Two engines run them:
 //
 //   - A loop runs connections of HTTP/1.1 as coroutines (loop.go, task.go), since that costs less CPU than goroutines. It waits
-//     with epoll instances of its own (poller.go). Once a closed load repeats the same requests and responses, the loop makes
-//     them itself and leaves the coroutines alone (plain.go).
+//     with epoll instances of its own (poller.go). Once a load without think time repeats the same requests and responses, the
+//     loop makes them itself and leaves the coroutines alone (plain.go).
 //   - A goroutine runs each connection that has to wait for two things at once: a stream of HTTP/2, and a connection that sends a
 //     long body while the response is read. It also does if a loop gets no descriptors.
 //

@@ -131,7 +131,7 @@ func driveWith(t *testing.T, plan session.Plan, address string, access Access) s
 
 	start := time.Now()
 	var seconds result.Measure
-	sampler := recorder.NewSampler(r.Recorder, start, func(second *result.ClientSecond) {
+	sampler := recorder.NewSampler(r.Recorder, start, nil, func(second *result.ClientSecond) {
 		seconds.Merge(&second.Measure)
 	})
 	go stage.Begin(start)
@@ -370,7 +370,7 @@ func testStopEndsRequestsInFlight(t *testing.T) {
 	stage.Stop()
 	await(t, stage.Done(), "the stage to end")
 	eventually(t, func() bool { return server.Open() == 0 && runtime.NumGoroutine() <= before }, "connections and goroutines to end")
-	recorder.NewSampler(r, time.Now(), func(second *result.ClientSecond) {
+	recorder.NewSampler(r, time.Now(), nil, func(second *result.ClientSecond) {
 		if second.Requests != 0 {
 			t.Errorf("%d outcomes of requests that were stopped", second.Requests)
 		}

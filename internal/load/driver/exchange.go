@@ -25,6 +25,9 @@ func (c *connection) exchange(r *request.Request, o *recorder.Outcome) time.Dura
 		if trips == 0 {
 			ready = opened
 		}
+		if c.free {
+			return c.last
+		}
 		if c.repeated != nil {
 			r, ready, c.repeated = c.repeated, c.begin, nil
 			o.Named = r.Named
@@ -91,6 +94,9 @@ func (c *connection) roundTrip(r *request.Request, o *recorder.Outcome) (got res
 	o.Reused = o.Reused || !o.Opened
 	c.requests++
 	sent, err := c.write(r)
+	if c.free {
+		return got, ready
+	}
 	o.Sent += int64(sent)
 	switch {
 	case err != nil:

@@ -229,7 +229,7 @@ func TestHTTP2Stop(t *testing.T) {
 	}
 	stage.Stop()
 	await(t, stage.Done(), "the stage to end")
-	recorder.NewSampler(r.Recorder, stage.start, func(*result.ClientSecond) {}).Run(stage.Done())
+	recorder.NewSampler(r.Recorder, stage.start, nil, func(*result.ClientSecond) {}).Run(stage.Done())
 	if len(r.outcomes) > 0 || r.Total().Unanswered != 6 {
 		t.Errorf("outcomes %+v, %d unanswered", r.outcomes, r.Total().Unanswered)
 	}

@@ -99,9 +99,11 @@ var idleCases = map[string]struct {
 // for it. It is the client's recorder, too.
 type idleServer struct {
 	tapRecorder
-	certificate     tls.Certificate
-	act             any
-	together        bool // response and records are in one write
+	certificate tls.Certificate
+	act         any
+	together    bool // response and records are in one write
+	// idle is the least time for which the first connection stays idle then, if the client is late for its next request.
+	idle            time.Duration
 	recorded, acted chan struct{}
 }
 
@@ -110,6 +112,7 @@ func (s *idleServer) Record(connection int, o *recorder.Outcome) {
 	if o.Opened {
 		s.recorded <- struct{}{}
 		<-s.acted
+		time.Sleep(s.idle)
 	}
 }
 
@@ -183,6 +186,9 @@ func TestIdleConnections(t *testing.T) {
 					server := &idleServer{
 						tapRecorder: tapRecorder{Recorder: recorder.New(1)}, certificate: own.Certificate, act: test.act, together: test.together,
 						recorded: make(chan struct{}), acted: make(chan struct{}),
+					}
+					if p.Arrivals != nil {
+						server.idle = idleAfter + time.Millisecond
 					}
 					address := serveRaw(t, server.serve)
 					load := newLoad(t, &p, address, Access{TLS: tlsConfig(t, &p, address, "")})

@@ -113,7 +113,9 @@ func (l *loop) run(tasks []*task) {
 			l.pace()
 		}
 		for i := 0; i < len(l.ready); i++ {
-			l.resume(l.ready[i])
+			if !l.begin(l.ready[i]) {
+				l.resume(l.ready[i])
+			}
 		}
 		l.ready = l.ready[:0]
 	}
@@ -135,7 +137,7 @@ func (l *loop) handle() {
 			l.timers[timerEvents-e.Fd].fires = never
 		case l.plain.repeats(e) && l.repeat(e.Fd):
 		default:
-			if t := l.tasks[e.Fd]; t.generation == e.Pad && t.notify(e.Events) {
+			if t := l.tasks[e.Fd]; t.generation == e.Pad && t.notify(e.Events) && !l.plain.isFree(t) {
 				l.resume(t)
 			}
 		}
@@ -154,7 +156,7 @@ func (l *loop) resume(t *task) {
 func (l *loop) expire(now time.Duration) {
 	l.earliest = never
 	for _, t := range l.tasks {
-		if t.waits == forNothing || t.waits == forTime {
+		if t.waits == forNothing || t.waits == forTime || l.plain.isFree(t) {
 			continue
 		}
 		if l.plain != nil && l.plain.requests[t.index].repeats {
@@ -196,7 +198,7 @@ func (l *loop) finish() {
 // dispatch wakes a task. Only the loop's own goroutine may call it.
 func (l *loop) dispatch(t *task, at time.Duration) {
 	t.woken, t.wokenAt = true, at
-	if t.waits == forWake { // otherwise it is about to park
+	if t.waits == forWake || l.plain.isFree(t) { // otherwise it is about to park
 		l.ready = append(l.ready, t)
 	}
 }
@@ -231,15 +233,16 @@ func (l *loop) handleWake() {
 	if !stopping && !ending && (l.stage.arrivals == nil || !isClosed(l.stage.arrivals.exhausted)) {
 		return
 	}
+	l.sleeping = l.sleeping[:0] // a task that goes on waiting for its time adds itself again
 	for _, t := range l.tasks {
+		parked := t.waits == forWake || l.plain.isFree(t)
 		switch {
-		case t.waits == forWake && t.woken, t.waits == forNothing:
+		case parked && t.woken, t.waits == forNothing:
 			// The task is about to be resumed, or has ended.
-		case stopping || t.waits == forWake || t.waits == forTime:
+		case stopping || parked || t.waits == forTime:
 			l.resume(t)
 		}
 	}
-	l.sleeping = l.sleeping[:0]
 }
 
 // sleepHeap is a heap with the task to resume first at the top.

@@ -260,7 +260,7 @@ func BenchmarkOpenLoad(b *testing.B) {
 			before := usage.Read()
 			began := time.Now()
 			go stage.Begin(began)
-			sampler := recorder.NewSampler(r, began, func(*result.ClientSecond) {})
+			sampler := recorder.NewSampler(r, began, nil, func(*result.ClientSecond) {})
 			sampler.Run(stage.Done())
 			b.StopTimer()
 			first, last, _ := stage.Span()

@@ -10,7 +10,7 @@ import (
 
 // pace decides when a connection of a closed load may make requests: while the stage's
 // profile includes the connection, and with the plan's think time between requests. A
-// connection has no pace if the load has neither.
+// connection has no pace if the load has neither. Its times are virtual.
 type pace struct {
 	profile   profile.Profile
 	thinkTime *session.ThinkTime
@@ -72,9 +72,10 @@ func (p *pace) beginThinkTime(now time.Duration) {
 func (s *Stage) await(c *connection) bool {
 	p := c.pace
 	if c.made {
-		p.beginThinkTime(c.last)
+		p.beginThinkTime(s.slices.Virtual(c.last))
 	}
-	at, leaves := p.next(c.index, s.now())
+	now := s.slices.Virtual(s.now())
+	at, leaves := p.next(c.index, now)
 	if leaves && c.user != nil {
 		c.user.end()
 	} else if leaves {
@@ -83,8 +84,8 @@ func (s *Stage) await(c *connection) bool {
 	if at == profile.Never || s.amount.Requests == 0 && at >= s.amount.Duration() {
 		return false
 	}
-	sleeps := at > s.now()
-	if sleeps && !c.sleep(at) {
+	sleeps := at > now
+	if sleeps && !c.sleep(s.slices.Wall(at)) {
 		return false
 	}
 	if sleeps || p.thinkTime != nil { // a client that is late has paused, too
@@ -104,9 +105,5 @@ const (
 // backOff waits after consecutive failures to open a connection, but not beyond the stage's end.
 func (c *connection) backOff() {
 	s := c.stage
-	until := s.now() + min(minBackoff<<min(c.failures-1, 10), maxBackoff)
-	if s.amount.Requests == 0 {
-		until = min(until, s.amount.Duration())
-	}
-	c.sleep(until)
+	c.sleep(min(s.now()+min(minBackoff<<min(c.failures-1, 10), maxBackoff), s.until))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,22 +34,25 @@ func ofSeveral(p session.Plan) session.Plan {
 	return p
 }
 
-// answerSeveral answers them.
-func answerSeveral(r testserver.Request) testserver.Answer {
-	switch path, _, _ := strings.Cut(r.Path, "?"); path {
-	case "/missing":
-		return testserver.Status("404 Not Found")
-	case "/rude":
-		if r.Number%2 == 0 {
-			return testserver.Text(0, testserver.Reset)
+// answerSeveral returns what answers them. Every second rude request is reset.
+func answerSeveral() func(testserver.Request) testserver.Answer {
+	var rude atomic.Int64
+	return func(r testserver.Request) testserver.Answer {
+		switch path, _, _ := strings.Cut(r.Path, "?"); path {
+		case "/missing":
+			return testserver.Status("404 Not Found")
+		case "/rude":
+			if rude.Add(1)%2 == 0 {
+				return testserver.Text(0, testserver.Reset)
+			}
+			return testserver.Text(0, testserver.Stay, "HTTP/1.1 999 Request denied\r\nContent-Length: 0\r\n\r\n")
+		case "/moved":
+			return testserver.Text(0, testserver.Stay, "HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n")
+		case "/there":
+			return testserver.Status("203 Non-Authoritative Information")
 		}
-		return testserver.Text(0, testserver.Stay, "HTTP/1.1 999 Request denied\r\nContent-Length: 0\r\n\r\n")
-	case "/moved":
-		return testserver.Text(0, testserver.Stay, "HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n")
-	case "/there":
-		return testserver.Status("203 Non-Authoritative Information")
+		return testserver.OK(200)
 	}
-	return testserver.OK(200)
 }
 
 // TestRequestsAreCountedApart compares the metrics of each request of a mix with what the server has seen, with each way of
@@ -79,10 +83,10 @@ func testRequestsAreCountedApart(t *testing.T) {
 			var server *testserver.Server
 			var got stageResult
 			if p.TLS == nil {
-				server = testserver.New(t, answerSeveral)
+				server = testserver.New(t, answerSeveral())
 				got = drive(t, p, server.Address())
 			} else {
-				server = testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{authority.ECDSA(t).Certificate}}, answerSeveral)
+				server = testserver.NewTLS(t, &tls.Config{Certificates: []tls.Certificate{authority.ECDSA(t).Certificate}}, answerSeveral())
 				got = driveTLS(t, p, server.Address(), files)
 			}
 			seen := server.Seen().Paths

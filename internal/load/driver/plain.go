@@ -13,17 +13,20 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// plainLoad makes the requests of a plain load in a loop: a closed load without think time, on kept connections, whose requests don't
-// depend on responses.
+// plainLoad makes the requests of a plain load in a loop: a closed load without think time or an open load without TLS, on kept
+// connections, whose requests don't depend on responses. What arrives on an idle TLS connection only its task understands.
 //
 // The first requests of a connection are made by its task. While the task waits for the response to a later one,
 // the loop handles the response and sends the next request itself, as long as each response equals one that a task has read
-// before, apart from the body. Otherwise the task goes on, as if it had made the last request.
+// before, apart from the body. Otherwise the task goes on, as if it had made the last request. With an open load the task still waits
+// while the connection is free, and the loop sends the request that is due next.
 //
 // This is for the CPU's caches. What the kernel does for a request displaces most of what they hold, so that each line
 // of code and data that the client needs for one has to be fetched again (docs/design/2026-11-28-plain-loads.md).
 type plainLoad struct {
 	timeout time.Duration
+	// until is the end of the slice of the load, or never.
+	until time.Duration
 	// known are the latest responses that the loop may handle, by request. An entry is nil if there is none.
 	known    []*plainResponse
 	requests []plainRequest // in flight, by task
@@ -43,8 +46,10 @@ func (r *plainResponse) length() int64 { return int64(len(r.head)) + r.body }
 
 // plainRequest is a task's request in flight. The fields of the first group suffice for a response that arrives at once.
 type plainRequest struct {
-	// repeats reports whether the loop may handle the response.
+	// repeats reports whether the loop may handle the response. free reports whether the connection is free, with an open load: the last
+	// request is recorded.
 	repeats    bool
+	free       bool
 	generation int32     // of the socket
 	fd, number int32     // of the socket and the connection
 	secure     *tls.Conn // nil without TLS
@@ -58,6 +63,8 @@ type plainRequest struct {
 
 	// firstByte and lastByte are the times at which the first and the last of them did.
 	firstByte, lastByte time.Duration
+	// intended is the intended start time, with an open load.
+	intended time.Duration
 	// err is the error of writing. Then sent is the number of bytes that were written, of what encrypt has returned, and rest are the others.
 	err  error
 	sent int
@@ -67,7 +74,7 @@ type plainRequest struct {
 // newPlainLoad returns the state of a loop with a number of tasks, or nil if the stage's load isn't plain.
 func newPlainLoad(s *Stage, tasks int) *plainLoad {
 	l := s.load
-	if s.arrivals != nil || l.plan.ThinkTime != nil || len(s.amount.Profile) > 0 ||
+	if s.arrivals == nil && (l.plan.ThinkTime != nil || len(s.amount.Profile) > 0) || s.arrivals != nil && l.tlsConfigs != nil ||
 		!l.plan.KeepAlive || len(l.plan.Pages) > 0 || l.jars != nil || !l.requests.Fixed() {
 		return nil
 	}
@@ -99,8 +106,11 @@ func (p *plainLoad) repeats(e *syscall.EpollEvent) bool {
 	return r.repeats && r.generation == e.Pad
 }
 
-// repeat reads what has arrived of the response to a task's request, and sends the next request after its end. It returns false if
-// the task must go on instead.
+// isFree reports whether a task waits although its connection is free.
+func (p *plainLoad) isFree(t *task) bool { return p != nil && p.requests[t.index].free }
+
+// repeat reads what has arrived of the response to a task's request, and sends the next request after its end, if one is due. It returns
+// false if the task must go on instead.
 func (l *loop) repeat(index int32) bool {
 	s, p := l.stage, l.plain
 	if s.stopping.Load() || s.ending.Load() {
@@ -112,37 +122,97 @@ func (l *loop) repeat(index int32) bool {
 		return ok
 	}
 	end := r.lastByte
-	if end-r.begin > p.timeout || !s.claim(end) {
+	if end-r.begin > p.timeout {
 		return false
 	}
-	next := r.request
-	if len(p.known) > 1 {
-		next = l.tasks[index].connection.choose()
+	begin, intended, due := end, time.Duration(0), true
+	if s.arrivals != nil {
+		intended, begin, due = s.arrivals.due(l.tasks[index].connection)
+	} else if end >= p.until || !s.claim(end) {
+		return false
 	}
-	text, err := next.Bytes, error(nil)
+	var next plainSend
+	if due {
+		next = l.send(index, r)
+	}
+	l.record(r, end)
+	if r.free, r.repeats = !due, due; r.free {
+		if isClosed(s.arrivals.exhausted) {
+			l.resume(l.tasks[index]) // which ends
+		}
+		return true
+	}
+	return r.follow(next, begin, intended)
+}
+
+// begin sends the request that a task was woken for. It returns false if the task must go on instead, because its connection isn't free or
+// may have ended.
+func (l *loop) begin(t *task) bool {
+	if !l.plain.isFree(t) {
+		return false
+	}
+	s, r := l.stage, &l.plain.requests[t.index]
+	now := s.now()
+	if t.socket.readable || t.socket.gone || now-r.lastByte > idleAfter || s.slices.Next(now) != now || s.stopping.Load() {
+		return false
+	}
+	t.woken, r.free, r.repeats = false, false, true
+	s.arrivals.recordStart(t.wokenAt, s.slices.Virtual(now))
+	l.earliest = min(l.earliest, t.connection.limit(now))
+	return r.follow(l.send(t.index, r), now, t.wokenAt)
+}
+
+// plainSend is a request that was sent, or the error of writing it after a number of bytes. rest are the others.
+type plainSend struct {
+	request *request.Request
+	written time.Duration
+	sent    int
+	rest    []byte
+	err     error
+}
+
+// send sends a task's next request.
+func (l *loop) send(index int32, r *plainRequest) (s plainSend) {
+	s.request = r.request
+	if len(l.plain.known) > 1 {
+		s.request = l.tasks[index].connection.choose()
+	}
+	text := s.request.Bytes
 	if r.secure != nil {
-		text, err = l.tasks[index].connection.encrypt(text)
+		text, s.err = l.tasks[index].connection.encrypt(text)
 	}
-	n := 0
-	if err == nil {
-		n, err = send(int(r.fd), text)
+	if s.err == nil {
+		s.sent, s.err = send(int(r.fd), text)
 	}
-	written := s.now()
+	if s.err != nil {
+		s.rest = text[s.sent:]
+	}
+	s.written = l.stage.now()
+	return s
+}
 
-	o := &p.outcome
-	o.Named = r.request.Named
-	o.Ended, o.Total, o.Processing = end, end-r.begin, end-r.begin
-	o.Waiting, o.Receiving = max(0, r.firstByte-r.written), end-r.firstByte
-	o.Status, o.Encoding, o.Body, o.Received, o.Sent = r.response.status, r.response.encoding, r.response.body, r.received, int64(len(r.request.Bytes))
-	s.recorder.Record(int(r.number), o)
-
-	r.request, r.begin, r.written = next, end, written
+// follow makes a request that was sent the one in flight. It reports whether all of it was sent.
+func (r *plainRequest) follow(s plainSend, begin, intended time.Duration) bool {
+	r.request, r.begin, r.written, r.intended = s.request, begin, s.written, intended
 	r.response, r.received = nil, 0
 	r.made++
-	if r.err = err; err != nil {
-		r.sent, r.rest = n, text[n:]
+	if r.err = s.err; s.err != nil {
+		r.sent, r.rest = s.sent, s.rest
 	}
-	return err == nil
+	return s.err == nil
+}
+
+// record records a request whose response ended at end.
+func (l *loop) record(r *plainRequest, end time.Duration) {
+	s, o := l.stage, &l.plain.outcome
+	o.Named = r.request.Named
+	o.Ended, o.Total, o.Processing = s.slices.Virtual(end), end-r.begin, end-r.begin
+	o.Waiting, o.Receiving = max(0, r.firstByte-r.written), end-r.firstByte
+	o.Status, o.Encoding, o.Body, o.Received, o.Sent = r.response.status, r.response.encoding, r.response.body, r.received, int64(len(r.request.Bytes))
+	if s.arrivals != nil {
+		o.Schedule(s.slices.Virtual(r.begin) - r.intended)
+	}
+	s.recorder.Record(int(r.number), o)
 }
 
 // receivePlain reads what has arrived of a response. It reports whether that is complete, and if not, whether it equals the known one
@@ -201,11 +271,12 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 }
 
 // writeAndRepeat writes a request and waits until there is something to read. Meanwhile the loop may go on with the load: then the
-// connection's current request is the last one that the loop has made.
+// connection's current request is the last one that the loop has made, unless the connection is free.
 func (c *connection) writeAndRepeat(r *request.Request) (sent int, err error) {
 	t, s := c.task, &c.task.socket
 	p := &t.loop.plain.requests[t.index]
-	*p = plainRequest{generation: t.generation, fd: int32(s.fd), number: int32(c.number), request: r, begin: c.begin}
+	t.loop.plain.until = c.stage.slices.End(c.begin)
+	*p = plainRequest{generation: t.generation, fd: int32(s.fd), number: int32(c.number), request: r, begin: c.begin, intended: c.intended}
 	if secure, ok := c.transport.(*tlsTransport); ok {
 		p.secure = secure.Conn
 	}
@@ -220,9 +291,12 @@ func (c *connection) writeAndRepeat(r *request.Request) (sent int, err error) {
 		_ = s.wait(forReading) // the next read meets the error again
 		p.repeats = false
 	}
+	if c.requests += p.made; p.free {
+		p.free, c.free, c.last = false, true, p.lastByte
+		return 0, nil
+	}
 	if p.made > 0 {
-		c.repeated, c.begin, c.last = p.request, p.begin, p.begin
-		c.requests += p.made
+		c.repeated, c.begin, c.last, c.intended = p.request, p.begin, p.begin, p.intended
 		c.setLimit(c.limit(c.begin))
 		if errors.Is(p.err, syscall.EAGAIN) {
 			var n int

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -16,11 +17,17 @@ import (
 //
 // With a number of requests, each connection takes the next request when it is free. With
 // a duration, no request starts after it, and requests in flight are completed.
+//
+// If the load alternates with those of other variants, requests start in own slices alone. The times that a stage reports are virtual
+// then, as are its duration and the schedule of an open load. Those that are called from the stage's start are by the clock.
 type Stage struct {
 	load        *Load
 	recorder    Recorder
 	connections []*connection
 	amount      session.Amount
+	slices      *profile.Slices // nil unless the load alternates
+	// until is the time from which no request of a closed load starts. It is never if the stage has another end.
+	until time.Duration
 	// mu guards loops, the loops that run connections, and the choice of the loop that
 	// dispatches the requests of an open load.
 	mu    sync.Mutex
@@ -51,12 +58,15 @@ type Stage struct {
 // Stop in the end.
 func (l *Load) NewStage(amount session.Amount, r Recorder) *Stage {
 	s := &Stage{
-		load: l, recorder: r, amount: amount,
+		load: l, recorder: r, amount: amount, slices: l.plan.Slices, until: never,
 		begun: make(chan struct{}), ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.context, s.stop = context.WithCancel(context.Background())
 	s.active, s.end = context.WithCancel(s.context)
 	s.remaining.Store(amount.Requests)
+	if amount.Requests == 0 && l.plan.Arrivals == nil {
+		s.until = s.slices.Wall(amount.Duration())
+	}
 	for i := range l.plan.Connections {
 		switch {
 		case l.plan.Streams > 0:
@@ -222,7 +232,7 @@ func (s *Stage) Stop() {
 	if isClosed(s.begun) && !isClosed(s.done) && !s.stopping.Load() {
 		s.stopped = s.now()
 		if s.arrivals != nil && !s.ending.Load() {
-			s.arrivals.abandon(s.stopped)
+			s.arrivals.abandon(s.slices.Virtual(s.stopped))
 		}
 	}
 	s.stopping.Store(true)
@@ -250,7 +260,7 @@ func (s *Stage) Shorten() {
 	case <-s.context.Done():
 		return
 	}
-	if s.arrivals == nil || !s.arrivals.shorten(s.now()) {
+	if s.arrivals == nil || !s.arrivals.shorten(s.slices.Virtual(s.now())) {
 		s.End()
 	}
 }
@@ -266,7 +276,7 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 		if !c.made {
 			continue
 		}
-		begin, end := s.start.Add(c.first), s.start.Add(c.last)
+		begin, end := s.start.Add(s.slices.Virtual(c.first)), s.start.Add(s.slices.Virtual(c.last))
 		if !ok || begin.Before(first) {
 			first = begin
 		}
@@ -275,7 +285,7 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 		}
 		ok = true
 	}
-	if stopped := s.start.Add(s.stopped); ok && s.stopped > 0 && stopped.After(last) {
+	if stopped := s.start.Add(s.slices.Virtual(s.stopped)); ok && s.stopped > 0 && stopped.After(last) {
 		last = stopped // all that was measured until then
 	}
 	if s.arrivals != nil && s.arrivals.anyStarted {
@@ -285,10 +295,10 @@ func (s *Stage) Span() (first, last time.Time, ok bool) {
 }
 
 // next returns the time, from the stage's start, at which the connection's next request
-// begins, which is now. It waits until a request of an open load is due, or the pace of a
-// closed load permits one. It returns false if there are no more.
+// begins, which is now. It waits until a request of an open load is due, or the pace and the slices of a
+// closed load permit one. It returns false if there are no more.
 func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
-	if s.stopping.Load() || s.ending.Load() {
+	if !c.free && (s.stopping.Load() || s.ending.Load()) { // a free one may have been woken before that
 		return 0, false
 	}
 	if s.arrivals != nil {
@@ -298,8 +308,23 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	if c.pace != nil && !s.await(c) {
 		return 0, false
 	}
-	now := s.now()
-	return now, s.claim(now)
+	begin, ok = s.enter(c)
+	return begin, ok && s.claim(begin)
+}
+
+// enter waits until the connection is in a slice of the load, and returns the time. It returns false if the stage ends first.
+func (s *Stage) enter(c *connection) (now time.Duration, ok bool) {
+	for {
+		now = s.now()
+		at := s.slices.Next(now)
+		if at == now {
+			return now, true
+		}
+		if at >= s.until || !c.sleep(at) {
+			return now, false
+		}
+		c.checkIdle(s.now())
+	}
 }
 
 // claim takes one of the requests that the stage has left for a request that begins at now. It returns false if there is none.
@@ -307,7 +332,7 @@ func (s *Stage) claim(now time.Duration) bool {
 	if s.amount.Requests > 0 {
 		return s.remaining.Add(-1) >= 0
 	}
-	return now < s.amount.Duration()
+	return now < s.until
 }
 
 // now returns the time from the stage's start.

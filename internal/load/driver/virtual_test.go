@@ -56,7 +56,7 @@ func virtually(t *testing.T, p session.Plan, serve func(net.Conn)) stageResult {
 	go stage.Run(0, 1)
 	<-stage.Ready()
 	start := time.Now()
-	sampler := recorder.NewSampler(r.Recorder, start, func(*result.ClientSecond) {})
+	sampler := recorder.NewSampler(r.Recorder, start, nil, func(*result.ClientSecond) {})
 	go stage.Begin(start)
 	sampler.Run(stage.Done())
 	stage.Stop()
@@ -260,7 +260,7 @@ func TestRequestsCountWhenTheyEnd(t *testing.T) {
 		go stage.Run(0, 1)
 		start := time.Now()
 		var got []int64
-		sampler := recorder.NewSampler(r, start, func(second *result.ClientSecond) {
+		sampler := recorder.NewSampler(r, start, nil, func(second *result.ClientSecond) {
 			if second.Second != int64(len(got)) {
 				t.Errorf("second %d arrived as number %d", second.Second, len(got))
 			}

@@ -99,7 +99,7 @@ func TestFields(t *testing.T) {
 		if p.Default != nil {
 			kind += fmt.Sprintf("; default %v", p.Default)
 		}
-		description := strings.TrimPrefix(strings.Join(strings.Fields(p.Description), " "), name[strings.LastIndexByte(name, '.')+1:]+" ")
+		description := strings.Join(strings.Fields(p.Description), " ")
 		fmt.Fprintf(&text, "  %s (%s)\n", name, kind)
 		for line := ""; description != ""; {
 			line, description = wrapped(description, 110)

@@ -195,7 +195,7 @@ func TestRefusals(t *testing.T) {
 		{"no list", "url: http://a\nrequestsFile: /nowhere" + rest, "requestsFile: open /nowhere: no such file"},
 		{"a list and requests", "url: http://a\nrequestsFile: /nowhere\nload: {requests: [{path: /}]" + closed, "line 2: requestsFile: must not be set together with load.requests"},
 		{"a list and a path", "url: http://a/x\nrequestsFile: /nowhere" + rest, "url: must not have a path together with requestsFile"},
-		{"a name twice", "url: http://a\nload: {requests: [{path: /, name: a}, {path: /b, name: b}, {path: /c, name: a}]" + closed, "requests must not have the same name twice"},
+		{"a name twice", "url: http://a\nload: {requests: [{path: /, name: a}, {path: /b, name: b}, {path: /c, name: a}]" + closed, "load.requests: must not have the same name twice"},
 		{"a path as a name", "url: http://a\nload: {requests: [{path: /, name: /a}]" + closed, "load.requests[0].name: "},
 		{"a stop by a request", "url: http://a\nload: {stages: {stopAt: [{metric: ErrorRate, request: GET /, above: 1%}], levels: [{connections: 1, holdSeconds: 1}]}}", "stopAt must not have request"},
 		{"two paths", "url: http://a/x\nload: {requests: [{path: /}]" + closed, "url: must not have a path together with load.requests"},

@@ -65,6 +65,14 @@ func (o *Outcome) Schedule(delay time.Duration) {
 	o.Total += delay
 }
 
+// began returns when the request was started, from the stage's start.
+func (o *Outcome) began() time.Duration {
+	if o.Scheduled {
+		return o.Ended - o.Service
+	}
+	return o.Ended - o.Total
+}
+
 // addTo adds the outcome to a measure.
 func (o *Outcome) addTo(m *result.Measure) {
 	m.Requests++

@@ -18,6 +18,7 @@ type Recorder struct {
 	// taken is the first second that has not been taken.
 	taken  int64
 	merged result.Measure // of the second taken last
+	late   late           // of the second taken last
 	total  result.Measure
 
 	readUsage func() usage.Sample
@@ -29,6 +30,7 @@ type shard struct {
 	// the second after it. The measure of the second before it belongs to take.
 	taken    int64
 	measures [3]result.Measure
+	lates    [3]late
 	causes   result.Causes
 	parts    parts
 	_        [64]byte // prevents false sharing with the next shard
@@ -51,6 +53,9 @@ func (r *Recorder) Record(connection int, o *Outcome) {
 	o.addTo(s.at(o.Ended))
 	if o.Error != NoError {
 		o.addCause(&s.causes)
+		c := s.lateAt(o.Ended, o.began())
+		c.Requests++
+		c.Errors[o.Error]++
 	}
 	s.parts.add(o)
 	s.mu.Unlock()
@@ -62,6 +67,14 @@ func (r *Recorder) Page(user int, p *Page) {
 	s := &r.shards[user%len(r.shards)]
 	s.mu.Lock()
 	p.addTo(s.at(p.Ended))
+	if p.Failed {
+		c := s.lateAt(p.Ended, p.Ended-p.Took)
+		c.Pages++
+		c.FailedPages++
+		if p.EndsRound {
+			c.FailedRounds++
+		}
+	}
 	s.mu.Unlock()
 }
 
@@ -97,9 +110,33 @@ func (r *Recorder) Transfer(at time.Duration, sent, received int64) {
 }
 
 // at returns the measure for a time. The shard must be locked.
-func (s *shard) at(t time.Duration) *result.Measure {
-	second := min(max(int64(t/time.Second), s.taken), s.taken+1)
-	return &s.measures[second%3]
+func (s *shard) at(t time.Duration) *result.Measure { return &s.measures[s.second(t)%3] }
+
+func (s *shard) second(t time.Duration) int64 {
+	return min(max(int64(t/time.Second), s.taken), s.taken+1)
+}
+
+// late counts failed requests and pages of a second by the earlier second in which they began.
+type late map[int64]*result.Counts
+
+// lateAt returns the counts of failures that began and ended at given times; those of the same second are nowhere.
+func (s *shard) lateAt(ended, began time.Duration) *result.Counts {
+	from, second := max(0, int64(began/time.Second)), s.second(ended)
+	if from >= second {
+		return &result.Counts{}
+	}
+	l := &s.lates[second%3]
+	if *l == nil {
+		*l = late{}
+	}
+	return l.at(from)
+}
+
+func (l late) at(second int64) *result.Counts {
+	if l[second] == nil {
+		l[second] = &result.Counts{}
+	}
+	return l[second]
 }
 
 // skip omits the seconds before the given one. Nothing must have been recorded yet.
@@ -119,6 +156,7 @@ func (r *Recorder) take() (int64, *result.Measure) {
 	second := r.taken
 	r.taken++
 	reset(&r.merged)
+	r.late = late{}
 	for i := range r.shards {
 		s := &r.shards[i]
 		s.mu.Lock()
@@ -127,6 +165,10 @@ func (r *Recorder) take() (int64, *result.Measure) {
 		m := &s.measures[second%3]
 		r.merged.Merge(m)
 		reset(m)
+		for from, c := range s.lates[second%3] {
+			r.late.at(from).Add(*c)
+		}
+		s.lates[second%3] = nil
 	}
 	r.total.Merge(&r.merged)
 	return second, &r.merged

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/assay-dev/assay/internal/load/usage"
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -259,7 +261,7 @@ func TestSamplerSendsEachSecond(t *testing.T) {
 	var got []result.ClientSecond
 	// The stage began 2.5 s ago, so that the third second ends soon.
 	start := time.Now().Add(-2500 * time.Millisecond)
-	s := NewSampler(r, start, func(second *result.ClientSecond) {
+	s := NewSampler(r, start, nil, func(second *result.ClientSecond) {
 		got = append(got, *second)
 		if len(got) == 1 {
 			r.Record(0, outcome(time.Since(start), time.Millisecond))
@@ -292,6 +294,50 @@ func TestSamplerSendsEachSecond(t *testing.T) {
 	}
 }
 
+// TestSlicesAreSeconds has a process that uses the CPU only while others are loaded: that doesn't count. What ends meanwhile belongs to
+// the slice before.
+func TestSlicesAreSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, start, done := New(1), time.Now(), make(chan struct{})
+		slices := &profile.Slices{Variant: 1, Variants: 3} // its slices begin after 1, 4, 7 and 10 s
+		var burned, counted int64
+		s := NewSampler(r, start, slices, func(second *result.ClientSecond) {
+			counted += second.Usage.CPU()
+			if second.Requests != 2 {
+				t.Errorf("second %d has %d requests", second.Second, second.Requests)
+			}
+			if end := time.Duration(3*second.Second+4) * time.Second; second.Second < 2 && time.Since(start) != end {
+				t.Errorf("second %d was taken after %v", second.Second, time.Since(start))
+			}
+		})
+		go func() {
+			for _, at := range []time.Duration{500, 1500, 2500, 4500, 5500, 7500} {
+				time.Sleep(time.Until(start.Add(at * time.Millisecond)))
+				if now := time.Since(start); slices.Next(now) == now {
+					r.Record(0, outcome(slices.Virtual(now), time.Millisecond))
+					r.Record(0, outcome(slices.Virtual(now+time.Second), time.Millisecond))
+					continue
+				}
+				before := usage.Read()
+				for used := int64(0); used < 100_000; {
+					now := usage.Read().Since(before)
+					used = now.CPU()
+				}
+				burned += 100_000
+			}
+			close(done)
+		}()
+		s.Run(done)
+		used := s.Usage()
+		if used.CPU() != counted || 2*used.CPU() > burned || burned == 0 {
+			t.Errorf("used %d µs, in the seconds %d µs, between them %d µs", used.CPU(), counted, burned)
+		}
+		if r.Total().Requests != 6 {
+			t.Errorf("%d requests", r.Total().Requests)
+		}
+	})
+}
+
 // TestLevelsAreTheirSeconds checks that a level has the requests that completed or were
 // dropped in its seconds, and that the others are only in the total.
 func TestLevelsAreTheirSeconds(t *testing.T) {
@@ -299,7 +345,7 @@ func TestLevelsAreTheirSeconds(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
 	var taken result.Counts
-	s := NewSampler(r, time.Now(), func(second *result.ClientSecond) { taken.Add(second.Counts) })
+	s := NewSampler(r, time.Now(), nil, func(second *result.ClientSecond) { taken.Add(second.Counts) })
 	s.Levels(profile.Profile{
 		{From: 1, To: 1, DurationMicroseconds: 1_000_000, Level: true}, {From: 2, To: 2, DurationMicroseconds: 1_000_000, Level: true},
 	})
@@ -320,13 +366,52 @@ func TestLevelsAreTheirSeconds(t *testing.T) {
 	}
 }
 
+// TestFailuresBelongToTheLevelThatSentThem checks that requests and pages that fail in a later level are of the level, or the step, in
+// which they began.
+func TestFailuresBelongToTheLevelThatSentThem(t *testing.T) {
+	for _, begins := range []profile.Segment{{From: 1, To: 1, DurationMicroseconds: 1_000_000, Level: true}, {To: 1, DurationMicroseconds: 1_000_000}} {
+		r := New(2)
+		done := make(chan struct{})
+		close(done)
+		var taken result.Counts
+		s := NewSampler(r, time.Now(), nil, func(second *result.ClientSecond) { taken.Add(second.Counts) })
+		s.Levels(profile.Profile{begins, {From: 2, To: 2, DurationMicroseconds: 1_000_000, Level: true}})
+		failed := func(ended, total time.Duration) *Outcome {
+			o := outcome(ended*time.Millisecond, total*time.Millisecond)
+			o.Error, o.Status = result.ErrorTimeout, 0
+			return o
+		}
+		late := failed(1900, 200)
+		late.Schedule(time.Second) // it waited since second 0, and was sent in second 1
+		for i, o := range []*Outcome{failed(1100, 900), failed(1200, 100), failed(1500, 9000), outcome(1500*time.Millisecond, time.Second), late} {
+			r.Record(i, o)
+		}
+		r.Page(0, &Page{Ended: 1600 * time.Millisecond, Took: time.Second, Failed: true, EndsRound: true, RoundFailed: true})
+		s.Run(done)
+		levels, steps := s.LevelTotals()
+		if !begins.Level {
+			levels = append(steps, levels...)
+		}
+		first, last := levels[0].Counts, levels[1].Counts
+		if taken.Requests != 5 || taken.Errors.Total() != 4 || taken.FailedPages != 1 {
+			t.Errorf("the seconds have %+v", taken)
+		}
+		if first.Requests != 2 || first.Errors[result.ErrorTimeout] != 2 || first.Pages != 1 || first.FailedPages != 1 || first.FailedRounds != 1 {
+			t.Errorf("the first has %+v", first)
+		}
+		if last.Requests != 3 || last.Errors[result.ErrorTimeout] != 2 || last.Pages != 0 || last.FailedPages != 0 || last.FailedRounds != 0 {
+			t.Errorf("the last has %+v", last)
+		}
+	}
+}
+
 // TestLevelsEndWithTheLoad checks that steps between levels have metrics of their own, and that none has
 // what completes after a load was ended early.
 func TestLevelsEndWithTheLoad(t *testing.T) {
 	r := New(1)
 	done := make(chan struct{})
 	close(done)
-	s := NewSampler(r, time.Now(), func(*result.ClientSecond) {})
+	s := NewSampler(r, time.Now(), nil, func(*result.ClientSecond) {})
 	s.Levels(profile.Profile{
 		{To: 5, DurationMicroseconds: 1_000_000}, {From: 5, To: 5, DurationMicroseconds: 1_000_000, Level: true},
 		{From: 5, To: 9, DurationMicroseconds: 3_000_000}, {From: 9, To: 9, DurationMicroseconds: 1_000_000, Level: true},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/breakingpoint"
 	"github.com/assay-dev/assay/internal/load/client"
+	"github.com/assay-dev/assay/internal/load/usage"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/validity"
@@ -103,7 +104,7 @@ func (j *Job) result(totals *result.Totals, s *localSession) *result.Result {
 		Run:           j.Plan.Describe(),
 		Environment: result.Environment{
 			TargetAddress: Target(j.URL), ConnectedAddress: j.address, ServerSoftware: j.probed.Software, DocumentLength: j.probed.DocumentLength,
-			HTTP: j.probed.HTTP, TLS: j.probed.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Assay: j.Version,
+			HTTP: j.probed.HTTP, TLS: j.probed.TLS, ClientCPULimit: int64(runtime.GOMAXPROCS(0)) * 1000, Machine: usage.Machine(), Assay: j.Version,
 		},
 		Series: s.series,
 	}

@@ -101,6 +101,9 @@ func TestParseSiege(t *testing.T) {
 		if f.microseconds == 0 || f.totals.Tool.StdDev != result.Unknown || len(f.totals.Tool.Percentiles) > 0 {
 			t.Errorf("%s: took %d µs, %+v", name, f.microseconds, f.totals.Tool)
 		}
+		if p := f.totals.Tool.Printed; len(p) != 12 || name == "siege" && (p["response_time"] != "0.01" || p["concurrency"] != "8.98" || p["availability"] != "100.00") {
+			t.Errorf("%s: printed %v", name, p)
+		}
 	}
 	for name, text := range map[string]string{
 		"nothing": "", "no JSON": "siege aborted", "half": `{"transactions": 5`, "no time": `{"transactions": 5}`,

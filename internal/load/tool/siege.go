@@ -74,7 +74,12 @@ func parseSiege(output []byte) (*metrics, error) {
 		return nil, errors.New("there is no summary in JSON")
 	}
 	var s siegeSummary
-	if err := json.NewDecoder(bytes.NewReader(output[at:])).Decode(&s); err != nil {
+	var all json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(output[at:])).Decode(&all); err != nil {
+		return nil, err
+	}
+	var printed map[string]json.Number
+	if err := errors.Join(json.Unmarshal(all, &s), json.Unmarshal(all, &printed)); err != nil {
 		return nil, err
 	}
 	if s.Transactions == nil || s.ElapsedTime == nil {
@@ -102,6 +107,10 @@ func parseSiege(output []byte) (*metrics, error) {
 	f.totals.Tool = &result.Tool{
 		Name: result.ToolSiege, Min: microseconds(s.ShortestTransaction), Mean: microseconds(s.ResponseTime),
 		Max: microseconds(s.LongestTransaction), StdDev: result.Unknown, Percentiles: []int64{},
+		Printed: map[string]string{},
+	}
+	for key, figure := range printed {
+		f.totals.Tool.Printed[key] = figure.String()
 	}
 	return f, f.totals.Tool.Check()
 }

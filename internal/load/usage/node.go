@@ -28,3 +28,18 @@ func around(cpu int64) *result.NodeUsage {
 	}
 	return r.Sample(&node.Pod{CPUs: []string{AllowedCPUs()}, CPU: cpu})
 }
+
+// Machine returns the machine that the process is on; nil if nothing is known of it.
+func Machine() *result.Machine {
+	nodeReader.Lock()
+	defer nodeReader.Unlock()
+	r, err := nodeReader.open()
+	if err != nil {
+		return nil
+	}
+	m := r.Machine()
+	if m == (result.Machine{}) {
+		return nil
+	}
+	return &m
+}

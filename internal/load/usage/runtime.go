@@ -78,6 +78,15 @@ func since(h, earlier metrics.Float64Histogram) metrics.Float64Histogram {
 	return metrics.Float64Histogram{Counts: counts, Buckets: h.Buckets}
 }
 
+// skip returns the earlier sample of a distribution with which since omits what was added between two later ones.
+func skip(earlier, from, to metrics.Float64Histogram) metrics.Float64Histogram {
+	added := since(to, from)
+	for i, n := range earlier.Counts {
+		added.Counts[i] += n
+	}
+	return added
+}
+
 // upperPercentile returns the upper bound of the bucket with the p-th percentile, in microseconds;
 // 0 without values. The runtime's buckets are a quarter of a power of two wide.
 func upperPercentile(h metrics.Float64Histogram, p float64) int64 {

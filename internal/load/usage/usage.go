@@ -45,6 +45,18 @@ func (s Sample) Since(earlier Sample) result.ClientUsage {
 	return u
 }
 
+// Skip returns the sample with which Since and NodeSince omit what was used between two later samples.
+func (s Sample) Skip(from, to Sample) Sample {
+	result.ClientMetrics.Skip(&s.used, &from.used, &to.used)
+	s.runtime = runtimeSample{skip(s.runtime.latency, from.runtime.latency, to.runtime.latency), skip(s.runtime.pause, from.runtime.pause, to.runtime.pause)}
+	if s.node != nil && from.node != nil && to.node != nil {
+		node := *s.node
+		result.NodeMetrics.Skip(&node, from.node, to.node)
+		s.node = &node
+	}
+	return s
+}
+
 // NodeSince returns what happened around the process between an earlier sample and this one, or nil
 // if that is unknown.
 func (s Sample) NodeSince(earlier Sample) *result.NodeUsage {

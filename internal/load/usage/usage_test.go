@@ -36,6 +36,40 @@ func TestUnknownThrottlingStaysUnknown(t *testing.T) {
 	}
 }
 
+// TestSkip checks that what is skipped is missing from all that a span of time has.
+func TestSkip(t *testing.T) {
+	first := ReadLoops()
+	from := burn(func() {})
+	to := burn(func() { AddSchedulingLatency(time.Hour) })
+	last := ReadLoops()
+	all, skipped, rest := last.Since(first), to.Since(from), last.Since(first.Skip(from, to))
+	if rest.UserCPU+skipped.UserCPU != all.UserCPU || rest.SystemCPU+skipped.SystemCPU != all.SystemCPU || skipped.CPU() == 0 {
+		t.Errorf("of %+v, %+v is left without %+v", all, rest, skipped)
+	}
+	if hour := time.Hour.Microseconds(); all.SchedulingLatencyP99 < hour || rest.SchedulingLatencyP99 >= hour {
+		t.Errorf("the scheduling latency is %d µs, without that of an hour %d µs", all.SchedulingLatencyP99, rest.SchedulingLatencyP99)
+	}
+	around, without := last.NodeSince(first), last.NodeSince(first.Skip(from, to))
+	if around.CPUTime-to.NodeSince(from).CPUTime != without.CPUTime || without.CPUTime < 0 {
+		t.Errorf("around all %+v, without what was skipped %+v", around, without)
+	}
+	if again := last.Since(first); again != all {
+		t.Errorf("the first sample changed: %+v, before %+v", again, all)
+	}
+}
+
+// burn uses the CPU, calls then and returns a sample.
+func burn(then func()) Sample {
+	began := ReadLoops()
+	for {
+		now := ReadLoops()
+		if used := now.Since(began); used.CPU() >= 5000 {
+			return now
+		}
+		then()
+	}
+}
+
 func TestThrottledIn(t *testing.T) {
 	for stat, want := range map[string]int64{
 		"nr_periods 7\nnr_throttled 3\nthrottled_time 1234567\n":                              1234,

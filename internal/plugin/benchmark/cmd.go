@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
@@ -41,13 +40,12 @@ Exit codes:
     0  a round was asked for; with --wait: it passed
     1  the Benchmark is suspended, or its spec is invalid; with --wait: the round ended
        with an error
-    2  with --wait: the round failed: a metric of its gate got worse than its
-       tolerance
+    2  with --wait: the round failed: a claim is contradicted
     4  unknown: the API server can't be reached or rejects the request, the
        Benchmark doesn't exist or was deleted, the timeout expired, or the command
        line is invalid
-    5  with --wait: the round is inconclusive: it can't tell yet; 0 if the
-       Benchmark's comparison.onInconclusive is Pass
+    5  with --wait: the round is inconclusive: claims are undecided; 0 if the
+       Benchmark's onInconclusive is Pass
   130  interrupted; the round goes on`
 
 const runExample = `  # A round now
@@ -130,7 +128,7 @@ Exit codes:
      doesn't exist, or the command line is invalid`
 
 // NewCommand returns the command with its verbs.
-func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "benchmark",
 		Aliases: []string{"benchmarks", "bm"},
@@ -161,7 +159,7 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	return cmd
 }
 
-func newVerb(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams, name, short, long, example string, of func(*options) verb) *cobra.Command {
+func newVerb(flags cluster.Flags, streams genericiooptions.IOStreams, name, short, long, example string, of func(*options) verb) *cobra.Command {
 	o := &options{streams: streams}
 	cmd := &cobra.Command{
 		Use:               name + " NAME",

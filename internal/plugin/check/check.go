@@ -3,6 +3,7 @@ package check
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +13,12 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/benchmark/plan"
 )
 
 const group = "assay.dev"
@@ -75,6 +80,9 @@ func (o *Object) examineCells(fields map[string]any, configs map[string]*corev1.
 	}
 	b.UID = "0" // its runs have an owner
 	all, err := cells.Of(&b.Spec)
+	if err == nil {
+		err = errors.Join(lifecycle.CheckSize(&b.Spec, len(all)), blocks.CheckOrder(&b.Spec, len(all)), inference.CheckClaims(&b.Spec, all))
+	}
 	if err != nil {
 		o.add(problemOf(err))
 		return
@@ -82,7 +90,7 @@ func (o *Object) examineCells(fields map[string]any, configs map[string]*corev1.
 	first, others, renderings := map[Problem]string{}, map[Problem]int{}, map[string]bool{}
 	var found []Problem
 	for i := range all {
-		containers, problems := examineCell(b, &all[i], configs)
+		containers, problems := examineCell(b, all, i, configs)
 		for _, p := range problems {
 			if first[p] == "" {
 				first[p] = all[i].Name
@@ -107,12 +115,13 @@ func (o *Object) examineCells(fields map[string]any, configs map[string]*corev1.
 	}
 }
 
-func examineCell(b *v1alpha1.Benchmark, cell *cells.Cell, configs map[string]*corev1.ConfigMap) ([]Container, []Problem) {
-	spec, err := cell.JSON(&b.Spec.Template.Spec)
+func examineCell(b *v1alpha1.Benchmark, all []cells.Cell, cell int, configs map[string]*corev1.ConfigMap) ([]Container, []Problem) {
+	spec, err := all[cell].JSON(&b.Spec.Template.Spec)
 	if err != nil {
 		return nil, []Problem{{Path: "spec", Message: err.Error()}}
 	}
-	run, err := objects.NewRun(b, benchmark.RunKey{Round: 1, Cell: cell.Index}, cell, spec)
+	planner, key := plan.Planner{Design: inference.Design{Spec: &b.Spec, Cells: all}, Benchmark: b.Name, Number: 1}, benchmark.RunKey{Round: 1, Cell: cell}
+	run, err := objects.NewRun(b, key, &all[cell], spec, planner.Alternation(key))
 	if err != nil {
 		return nil, []Problem{{Path: "spec", Message: err.Error()}}
 	}

@@ -260,3 +260,14 @@ func TestCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// TestGeneratedNames checks that a name may be made by the API server, which validates what it makes.
+func TestGeneratedNames(t *testing.T) {
+	if out, code := check(t, "", "-R", "-f", "../../../config/gitops/recipes"); code != exit.Success {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	run := strings.Replace(runWith(t, "{}"), `"name":"a"`, `"generateName":"`+strings.Repeat("a", 48)+`"`, 1)
+	if out, code := check(t, run, "-f", "-"); code != exit.Failed || !strings.Contains(out, "metadata.name must have at most 52 characters") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,7 +17,7 @@ import (
 )
 
 // dryRun lets the API server judge the objects. What it takes is right, whatever this program's version of the schema says.
-func dryRun(ctx context.Context, flags *genericclioptions.ConfigFlags, all []*Object) error {
+func dryRun(ctx context.Context, flags cluster.Flags, all []*Object) error {
 	c, err := cluster.Connect(flags)
 	if err != nil {
 		return err

@@ -32,14 +32,16 @@ type Object struct {
 	Rendered []Rendered `json:"rendered,omitempty"`
 
 	fields map[string]any
-	// node has the lines of the document, and at is the path of the object in it: items[0] for one in a List.
+	// node has the lines of the document, or is nil if there is none; at is the path of the object in it: items[0] for one in a List.
 	node *yaml.Node
 	at   string
 }
 
 // add adds a problem with its line.
 func (o *Object) add(p Problem) {
-	p.Line = hint.Line(o.node, o.at+"."+p.Path)
+	if o.node != nil {
+		p.Line = hint.Line(o.node, o.at+"."+p.Path)
+	}
 	o.Problems = append(o.Problems, p)
 }
 

@@ -99,6 +99,11 @@ type Problem struct {
 // and removes unknown fields.
 func (d *definition) check(object map[string]any) (problems []Problem) {
 	given := runtime.DeepCopyJSON(object)
+	if metadata, is := object["metadata"].(map[string]any); is && metadata["name"] == nil {
+		if prefix, is := metadata["generateName"].(string); is {
+			metadata["name"] = prefix + "xxxxx" // the API server validates the name that it makes
+		}
+	}
 	unknown := pruning.PruneWithOptions(object, d.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	meta, _, unknownMeta, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
@@ -129,7 +134,7 @@ func (d *definition) check(object map[string]any) (problems []Problem) {
 	if len(problems) > 0 {
 		// What is missing is probably what has the wrong name.
 		errs = slices.DeleteFunc(errs, func(err *field.Error) bool { return err.Type == field.ErrorTypeRequired })
-	} else if !slices.ContainsFunc(errs, blocks) {
+	} else if !slices.ContainsFunc(errs, blocked) {
 		ofRules, _ := d.rules.Validate(context.Background(), nil, d.structural, object, nil, celconfig.RuntimeCELCostBudget)
 		errs = append(errs, ofRules...)
 	}
@@ -150,7 +155,7 @@ func (d *definition) check(object map[string]any) (problems []Problem) {
 }
 
 // blocks reports whether the API server evaluates no rules because of an error.
-func blocks(err *field.Error) bool {
+func blocked(err *field.Error) bool {
 	return slices.Contains([]field.ErrorType{
 		field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid,
 	}, err.Type)

@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -28,9 +29,16 @@ type Cluster struct {
 	Namespace string
 }
 
+// Flags are kubectl's flags, which say how to reach the API server. The manager serves pages by these packages: it has no flags, nor
+// what genericclioptions depends on.
+type Flags interface {
+	ToRawKubeConfigLoader() clientcmd.ClientConfig
+	ToRESTConfig() (*rest.Config, error)
+}
+
 // Connect returns a client that is configured by the flags, the environment and
 // the kubeconfig file. It sends no request.
-func Connect(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
+func Connect(flags Flags) (*Cluster, error) {
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
@@ -39,6 +47,8 @@ func Connect(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // client-go's default lets the eleventh object wait, and each further one for 0.2 s
 	return New(config, namespace)
 }
 
@@ -58,7 +68,7 @@ func New(config *rest.Config, namespace string) (*Cluster, error) {
 // NewScheme returns a scheme with the kinds that the plugin reads.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("create scheme: %w", err)
 	}
 	return scheme, nil
@@ -72,6 +82,7 @@ func mapper() meta.RESTMapper {
 	m.Add(v1alpha1.GroupVersion.WithKind(Benchmark.Name), meta.RESTScopeNamespace)
 	m.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
+	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), meta.RESTScopeRoot)
 	return m
 }
 
@@ -115,7 +126,7 @@ func Explain(err error) error {
 
 // Complete returns a shell completion for at most limit names of runs, and of Benchmarks as
 // benchmark/NAME. It omits the names that are already on the command line.
-func Complete(flags *genericclioptions.ConfigFlags, limit int) cobra.CompletionFunc {
+func Complete(flags Flags, limit int) cobra.CompletionFunc {
 	return complete(flags, limit, func(ctx context.Context, c *Cluster) ([]string, error) {
 		runs, err := c.names(ctx, &v1alpha1.BenchmarkRunList{}, "")
 		if err != nil {
@@ -130,13 +141,13 @@ func Complete(flags *genericclioptions.ConfigFlags, limit int) cobra.CompletionF
 }
 
 // CompleteBenchmarks returns a shell completion for the name of a Benchmark.
-func CompleteBenchmarks(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+func CompleteBenchmarks(flags Flags) cobra.CompletionFunc {
 	return complete(flags, 1, func(ctx context.Context, c *Cluster) ([]string, error) {
 		return c.names(ctx, &v1alpha1.BenchmarkList{}, "")
 	})
 }
 
-func complete(flags *genericclioptions.ConfigFlags, limit int, list func(context.Context, *Cluster) ([]string, error)) cobra.CompletionFunc {
+func complete(flags Flags, limit int, list func(context.Context, *Cluster) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -7,13 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
 // CompleteFlags adds shell completions to the flags that select a cluster and a namespace. Namespaces come from the
 // API server, the other names from the kubeconfig file.
-func CompleteFlags(root *cobra.Command, flags *genericclioptions.ConfigFlags) {
+func CompleteFlags(root *cobra.Command, flags Flags) {
 	namespaces := complete(flags, maxNames, func(ctx context.Context, c *Cluster) ([]string, error) {
 		return c.namesEverywhere(ctx, &corev1.NamespaceList{})
 	})
@@ -35,7 +34,7 @@ func FlagCompletion(cmd *cobra.Command, flag string, completion cobra.Completion
 	}
 }
 
-func fromKubeconfig(flags *genericclioptions.ConfigFlags, names func(*api.Config) []string) cobra.CompletionFunc {
+func fromKubeconfig(flags Flags, names func(*api.Config) []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		config, err := flags.ToRawKubeConfigLoader().RawConfig()
 		if err != nil {

@@ -40,6 +40,7 @@ func (c *Cluster) Result(ctx context.Context, run *v1alpha1.BenchmarkRun) (*resu
 	if r.Run.UID != string(run.UID) {
 		return nil, lost("ConfigMap %q holds the result of another run (UID %s, not %s)", run.Status.Artifact.ConfigMap.Name, r.Run.UID, run.UID)
 	}
+	r.Run.Note = run.Annotations[v1alpha1.AnnotationNote]
 	return r, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
@@ -16,17 +15,21 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/terminal"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
+	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
 )
 
-const long = `Compare two runs, rounds of Benchmarks, or sets of runs: how the second differs from
-the first, which is the baseline.
+const long = `Compare up to six runs, rounds of Benchmarks, or sets of runs: how each differs from the
+first, which is the baseline.
 
 A side is one of
   NAME                 a BenchmarkRun
   benchmark/NAME       the last completed round of a Benchmark
   benchmark/NAME#3     its round 3
   -l SELECTOR          all valid runs with these labels; sides that are named come first
+
+With --by LABEL the sides are the values that runs have of a label, of all runs or of those
+of one selector; the first in the order of the values is the baseline.
 
 Rounds are compared cell by cell, by the names of the cells. Runs that were selected
 otherwise are taken together, and compared with each cell of a round.
@@ -38,7 +41,7 @@ both in turn, and is more certain. Of two single runs the differences are only p
 runs of the same server differ by 10% and more.
 
 Below the differences is what differs in the specs of the runs and in the environments:
-node, kernel, image, versions, CPUs. Sides of different node types, kernels, CPU
+node, kernel, image, versions, CPUs. Sides of different node types, CPUs, kernels, CPU
 exclusivity or kinds of load aren't compared, and neither are runs of several images on
 one side.
 
@@ -61,18 +64,21 @@ const example = `  # Two runs
   # Two runs as a page for a browser: percentile curves, and what differs
   kubectl assay compare tomcat-nio tomcat-apr -o html > compare.html
 
+  # Sets of runs by the value of their label release
+  kubectl assay compare -l app=shop --by release
+
   # What differs in the specs, for another program
   kubectl assay compare tomcat-nio tomcat-apr -o json | jq .specDifferences`
 
 // NewCommand returns the command.
-func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.Command {
 	o := options{format: "text"}
 	cmd := &cobra.Command{
-		Use:               "compare A B",
-		Short:             "Compare two runs, rounds of Benchmarks, or sets of runs",
+		Use:               "compare A B...",
+		Short:             "Compare up to six runs, rounds of Benchmarks, or sets of runs",
 		Long:              long,
 		Example:           example,
-		ValidArgsFunction: cluster.Complete(flags, 2),
+		ValidArgsFunction: cluster.Complete(flags, round.MaxSides),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.names = args
 			sources, err := o.check()
@@ -94,8 +100,8 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		},
 	}
 	cmd.Flags().StringArrayVarP(&o.selectors, "selector", "l", nil, "label selector of the runs of a side, as in kubectl get; may be repeated")
+	cmd.Flags().StringVar(&o.by, "by", "", "label by whose values runs are sides, instead of names")
 	cmd.Flags().StringSliceVar(&o.metrics, "metric", nil, "metrics to compare, for example LatencyP99,ErrorRate or, of a request, LatencyP99:cart; if not set, those that a Benchmark compares, and the default ones")
-	cmd.Flags().Int32Var(&o.tolerance, "tolerance", defaultTolerance, "the difference that doesn't matter, in percent, unless a Benchmark says")
 	cmd.Flags().Int32Var(&o.confidence, "confidence", defaultConfidence, "the confidence of intervals in percent")
 	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp))
 	formats := roundpage.ComparisonFormats.Names()

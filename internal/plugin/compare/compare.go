@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -24,15 +27,16 @@ import (
 
 // The defaults of a comparison, in percent.
 const (
-	defaultTolerance  = 5
 	defaultConfidence = 95
 )
 
 // options holds the options of the command line.
 type options struct {
 	names, selectors, metrics []string
-	tolerance, confidence     int32
-	format                    string
+	// by is the label by whose values the runs of the only selector are sides; empty for none.
+	by         string
+	confidence int32
+	format     string
 }
 
 // source reads the runs of a side.
@@ -56,9 +60,6 @@ func (o *options) check() ([]source, error) {
 			return nil, exit.Errorf(exit.Unknown, "unknown metric %q: use one of %s, with :NAME behind for a single request", m, strings.Join(metricNames(), ", "))
 		}
 	}
-	if o.tolerance < 0 || o.tolerance > 99 {
-		return nil, exit.Errorf(exit.Unknown, "--tolerance %d must be 0 to 99", o.tolerance)
-	}
 	if o.confidence < 50 || o.confidence > 99 {
 		return nil, exit.Errorf(exit.Unknown, "--confidence %d must be 50 to 99", o.confidence)
 	}
@@ -77,8 +78,45 @@ func (o *options) check() ([]source, error) {
 		}
 		sources = append(sources, source{text: "runs with " + text, selector: selector})
 	}
-	if len(sources) != 2 {
-		return nil, exit.Errorf(exit.Unknown, "compare needs 2 sides, not %d: names of runs, benchmark/NAME, benchmark/NAME#ROUND, or --selector", len(sources))
+	switch {
+	case o.by != "" && (len(o.names) > 0 || len(o.selectors) > 1):
+		return nil, exit.Errorf(exit.Unknown, "--by %s groups the runs of one --selector: name no other side", o.by)
+	case o.by != "":
+		if len(sources) == 0 {
+			sources = []source{{selector: labels.Everything()}}
+		}
+		exists, err := labels.NewRequirement(o.by, selection.Exists, nil)
+		if err != nil {
+			return nil, exit.Errorf(exit.Unknown, "--by %q: %w", o.by, err)
+		}
+		sources[0].selector = sources[0].selector.Add(*exists)
+	case len(sources) < 2 || len(sources) > round.MaxSides:
+		return nil, exit.Errorf(exit.Unknown, "compare needs 2 to %d sides, not %d: names of runs, benchmark/NAME, benchmark/NAME#ROUND, --selector, or --by LABEL", round.MaxSides, len(sources))
+	}
+	return sources, nil
+}
+
+// grouped returns a source for each value that the runs of a selector have of a label, in the order of the values.
+func grouped(ctx context.Context, c *cluster.Cluster, by string, selector labels.Selector) ([]source, error) {
+	var list v1alpha1.BenchmarkRunList
+	if err := c.List(ctx, &list, client.InNamespace(c.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return nil, cluster.Explain(err)
+	}
+	values := map[string]bool{}
+	for i := range list.Items {
+		values[list.Items[i].Labels[by]] = true
+	}
+	names := slices.Sorted(maps.Keys(values))
+	if len(names) < 2 || len(names) > round.MaxSides {
+		return nil, exit.Errorf(exit.Failed, "nothing to compare: the runs have %d values of the label %s, and 2 to %d can be compared: %s", len(names), by, round.MaxSides, strings.Join(names, ", "))
+	}
+	sources := make([]source, len(names))
+	for i, name := range names {
+		equals, err := labels.NewRequirement(by, selection.Equals, []string{name})
+		if err != nil {
+			return nil, err // not reached: a run has it
+		}
+		sources[i] = source{text: by + "=" + name, selector: selector.Add(*equals)}
 	}
 	return sources, nil
 }
@@ -101,11 +139,17 @@ func named(text string) (source, error) {
 }
 
 func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []source, out io.Writer) error {
-	compared := round.CompareOptions{TolerancePercent: o.tolerance, ConfidencePercent: o.confidence}
+	compared := round.CompareOptions{ConfidencePercent: o.confidence}
 	for _, m := range o.metrics {
 		compared.Metrics = append(compared.Metrics, v1alpha1.BenchmarkMetric(m))
 	}
-	comparison, err := compareSources(ctx, [2]*cluster.Cluster{c, c}, [2]source(sources), compared)
+	if o.by != "" {
+		var err error
+		if sources, err = grouped(ctx, c, o.by, sources[0].selector); err != nil {
+			return err
+		}
+	}
+	comparison, err := compareSources(ctx, slices.Repeat([]*cluster.Cluster{c}, len(sources)), sources, compared)
 	switch {
 	case errors.Is(err, round.ErrNoRuns) && o.format == "html": // the page says so
 	case errors.Is(err, round.ErrNoRuns):
@@ -119,55 +163,56 @@ func (o *options) write(ctx context.Context, c *cluster.Cluster, sources []sourc
 	case err != nil:
 		return err
 	}
-	if comparison.Refusal != "" {
+	if comparison.Refusal != "" && len(comparison.Others) == 0 {
 		return exit.Errorf(exit.Failed, "not compared: %s", comparison.Refusal)
 	}
 	return nil
 }
 
-// WritePage writes the comparison of two runs as a page, as the verb does without flags. Each run is in the namespace of its
-// Cluster, the first one is the baseline. Runs that can't be compared are a page too, which says why.
-func WritePage(ctx context.Context, clusters [2]*cluster.Cluster, names [2]string, out io.Writer) error {
-	var sources [2]source
+// Page returns the page with the comparison of up to round.MaxSides runs, as the verb does without flags. Each run is in the namespace of
+// its Cluster, the first one is the baseline. Runs that can't be compared are a page too, which says why.
+func Page(ctx context.Context, clusters []*cluster.Cluster, names []string) (*doc.Document, error) {
+	sources := make([]source, len(clusters))
 	for i, c := range clusters {
 		sources[i] = source{text: c.Namespace + "/" + names[i], kind: cluster.BenchmarkRun, name: names[i]}
 	}
-	comparison, err := compareSources(ctx, clusters, sources, round.CompareOptions{TolerancePercent: defaultTolerance, ConfidencePercent: defaultConfidence})
+	comparison, err := compareSources(ctx, clusters, sources, round.CompareOptions{ConfidencePercent: defaultConfidence})
 	if err != nil && !errors.Is(err, round.ErrNoRuns) {
-		return err
+		return nil, err
 	}
-	return roundpage.WriteComparison(out, comparison)
+	return roundpage.ComparisonDocument(comparison)
 }
 
-// compareSources reads two sides and compares them. If there is nothing to compare, the error wraps round.ErrNoRuns, and
-// the comparison says so.
-func compareSources(ctx context.Context, clusters [2]*cluster.Cluster, sources [2]source, o round.CompareOptions) (*round.Comparison, error) {
-	var sides [2]round.Side
-	var results [2]*result.Result
+// compareSources reads sides and compares them with the first. If there is nothing to compare with the only other one, the error wraps
+// round.ErrNoRuns, and the comparison says so.
+func compareSources(ctx context.Context, clusters []*cluster.Cluster, sources []source, o round.CompareOptions) (*round.Comparison, error) {
+	sides, results := make([]round.Side, len(sources)), make([]*result.Result, len(sources))
 	metrics := slices.Clone(o.Metrics)
-	order := []int{0, 1}
-	if sources[1].kind == cluster.Benchmark { // it may name metrics of single requests
-		slices.Reverse(order)
+	var order []int // Benchmarks first: they may name metrics of single requests
+	for i := range sources {
+		if sources[i].kind == cluster.Benchmark {
+			order = slices.Insert(order, 0, i)
+		} else {
+			order = append(order, i)
+		}
 	}
 	for _, i := range order {
 		var err error
 		if sides[i], results[i], err = read(ctx, clusters[i], &sources[i], metrics); err != nil {
 			return nil, err
 		}
-		for m := range sides[i].Compared {
-			metrics = append(metrics, benchmark.KeyOf(&sides[i].Compared[m]))
+		metrics = append(metrics, sides[i].Compared...)
+	}
+	for i := range sides {
+		for j := range i {
+			if sources[i].selector == nil && sources[j].selector == nil && sides[i].Name == sides[j].Name {
+				return nil, exit.Errorf(exit.Failed, "nothing to compare: both sides are %s", sides[i].Name)
+			}
 		}
 	}
-	if sources[0].selector == nil && sources[1].selector == nil && sides[0].Name == sides[1].Name {
-		return nil, exit.Errorf(exit.Failed, "nothing to compare: both sides are %s", sides[0].Name)
-	}
-	c, err := round.Compare(sides[0], sides[1], o)
-	switch {
-	case errors.Is(err, round.ErrNoRuns):
-		return round.NotCompared(sides[0], sides[1], err.Error()), err
-	case err != nil:
+	c, err := round.CompareAll(sides, results, o)
+	if err != nil && !errors.Is(err, round.ErrNoRuns) {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
-	c.Results = results
-	return c, nil
+	return c, err
 }

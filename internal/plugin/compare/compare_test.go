@@ -114,7 +114,7 @@ func compare(t *testing.T, o options, objects ...client.Object) (string, int, er
 	if o.format == "" {
 		o.format = "json"
 	}
-	o.tolerance, o.confidence = 5, 95
+	o.confidence = 95
 	var out bytes.Buffer
 	sources, err := o.check()
 	if err == nil {
@@ -144,7 +144,7 @@ func TestCompareSelectors(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	c := decoded(t, document)
-	if e := c.Effects[0]; len(c.Effects) != 1 || e.Word != v1alpha1.EffectWorse || e.BaselineRuns != 6 || e.CandidateRuns != 6 || e.LowPercent == nil || !e.DifferentTimes || e.TolerancePercent != 5 {
+	if e := c.Effects[0]; len(c.Effects) != 1 || e.LowPercent == nil || *e.LowPercent <= 0 || e.BaselineRuns != 6 || e.CandidateRuns != 6 || !e.DifferentTimes {
 		t.Errorf("%+v", c.Effects)
 	}
 	if diff := cmp.Diff([]round.Difference{{Path: "/target/image", Baseline: "v1", Candidate: "v2"}}, c.Specs); diff != "" {
@@ -167,7 +167,7 @@ func TestCompareTwoRuns(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	for _, part := range []string{
-		"benchmarkrun/b compared with a: ", "LatencyP99 ms", "+50.0%", "can't tell yet", "A single run on a side says nothing about noise",
+		"benchmarkrun/b compared with a: ", "LatencyP99 ms", "+50.0%", "None has an interval.", "A single run on a side says nothing about noise",
 		"The specs don't differ.\n", "Nothing that is known of the environments differs.\n",
 	} {
 		if !strings.Contains(text, part) {
@@ -183,7 +183,7 @@ func TestCompareRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := decoded(t, document)
-	if c.Candidate.Name != "benchmark/nightly#2" || len(c.Effects) != 2 || c.Effects[0].Word != v1alpha1.EffectNoDifference || c.Effects[1].Word != v1alpha1.EffectBetter {
+	if c.Candidate.Name != "benchmark/nightly#2" || len(c.Effects) != 2 || *c.Effects[0].HighPercent < 0 || *c.Effects[1].HighPercent >= 0 {
 		t.Errorf("%s: %+v", c.Candidate.Name, c.Effects)
 	}
 	all := []string{"connector=nio", "connector=apr"}
@@ -222,9 +222,9 @@ func TestPages(t *testing.T) {
 		{[]string{"a", "b"}, "svg=percentiles", exit.Success, []string{"<svg ", "1.50"}},
 		{[]string{"a", "b"}, "svg=difference", exit.Success, []string{"<svg "}},
 		{[]string{"a", "b"}, "svg=effects", exit.Failed, nil},
-		{[]string{"benchmark/nightly#1", "benchmark/nightly"}, "html", exit.Success, []string{`id="effects"`, "1 better, 1 no difference"}},
+		{[]string{"benchmark/nightly#1", "benchmark/nightly"}, "html", exit.Success, []string{`id="effects"`, "2 differences: the intervals of 1 don&#39;t contain 0%, those of 1 do, 0 have none"}},
 		{[]string{"benchmark/nightly#1", "benchmark/nightly"}, "svg=effects", exit.Success, []string{"<svg "}},
-		{[]string{"a", "other"}, "html", exit.Failed, []string{"Not compared", "Of a the kernel is 6.1, of other 6.2."}},
+		{[]string{"a", "other"}, "html", exit.Failed, []string{"Not compared", "Not compared: a ran on kernel 6.1, other on 6.2."}},
 		{[]string{"a", "other"}, "text", exit.Failed, []string{"other compared with a: not compared\n"}},
 		{[]string{"a", "invalid"}, "html", exit.Failed, []string{"Not compared", "Client 0 used 99%."}},
 		{[]string{"a", "invalid"}, "svg=percentiles", exit.Failed, nil},
@@ -254,8 +254,7 @@ func TestRefusals(t *testing.T) {
 		code    int
 		text    string
 	}{
-		{options{names: []string{"a"}}, exit.Unknown, "compare needs 2 sides, not 1"},
-		{options{names: []string{"a", "b", "c"}}, exit.Unknown, "compare needs 2 sides, not 3"},
+		{options{names: []string{"a"}}, exit.Unknown, "compare needs 2 to 6 sides, not 1"},
 		{options{names: []string{"a", "b#3"}}, exit.Unknown, `"b#3" must be benchmark/NAME#ROUND with the number of a round`},
 		{options{names: []string{"a", "benchmark/b#x"}}, exit.Unknown, `"benchmark/b#x" must be benchmark/NAME#ROUND`},
 		{options{names: []string{"a", "pod/b"}}, exit.Unknown, `unknown kind "pod"`},
@@ -272,6 +271,29 @@ func TestRefusals(t *testing.T) {
 		out, code, err := compare(t, tc.options, objects...)
 		if err == nil || !strings.Contains(err.Error(), tc.text) || code != tc.code || out != "" {
 			t.Errorf("%+v: exit code %d, error %v, want %q", tc.options, code, err, tc.text)
+		}
+	}
+}
+
+// TestCompareByLabel has a side for each value of a label, of which the first is the baseline.
+func TestCompareByLabel(t *testing.T) {
+	objects := append(append(release(t, "v1", 1000), release(t, "v2", 1200)...), release(t, "v3", 1000)...)
+	document, code, err := compare(t, options{by: "image", metrics: []string{"LatencyP99"}}, objects...)
+	if err != nil || code != exit.Success {
+		t.Fatal(code, err)
+	}
+	c := decoded(t, document)
+	if c.Baseline.Name != "image=v1 (6)" || len(c.Others) != 1 || *c.Effects[0].LowPercent <= 0 || c.Others[0].Candidate.Name != "image=v3 (6)" || *c.Others[0].Effects[0].LowPercent > 0 {
+		t.Errorf("%+v", c)
+	}
+	for want, o := range map[string]options{
+		"the runs have 1 values of the label image": {by: "image", selectors: []string{"image=v1"}},
+		"name no other side":                        {by: "image", names: []string{"a"}},
+		"compare needs 2 to 6 sides, not 7":         {names: strings.Split("abcdefg", "")},
+		`nothing to compare: both sides are v1-0`:   {names: []string{"v1-0", "v2-0", "v1-0"}},
+	} {
+		if _, _, err := compare(t, o, objects...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

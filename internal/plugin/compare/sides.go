@@ -53,10 +53,7 @@ func roundOf(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, er
 	if err != nil {
 		return round.Side{}, err
 	}
-	side := round.Side{Name: fmt.Sprintf("benchmark/%s#%d", r.Benchmark, r.Number)}
-	if r.Spec.Comparison != nil {
-		side.Compared = r.Spec.Comparison.Metrics
-	}
+	side := round.Side{Name: fmt.Sprintf("benchmark/%s#%d", r.Benchmark, r.Number), Compared: (&round.Report{Round: r}).Compared()}
 	if len(r.Omitted) > 0 {
 		side.Notes = append(side.Notes, fmt.Sprintf("%s: the artifact had no room for some metrics of single runs.", side.Name))
 	}

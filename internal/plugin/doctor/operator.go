@@ -77,7 +77,7 @@ func (e *examination) definition(ctx context.Context, plural string) (Check, err
 		return Check{}, cluster.Explain(err)
 	}
 	e.home = cmp.Or(e.home, crd.Annotations["meta.helm.sh/release-namespace"])
-	installed, own := strings.TrimPrefix(crd.Labels["app.kubernetes.io/version"], "v"), strings.TrimPrefix(e.version, "v")
+	installed, own := versionOf(&crd), strings.TrimPrefix(e.version, "v")
 	switch {
 	case installed == "":
 		return Check{name, Unknown, "It has no label app.kubernetes.io/version, which the chart sets.", ""}, nil
@@ -88,6 +88,11 @@ func (e *examination) definition(ctx context.Context, plural string) (Check, err
 			"Use the plugin of the operator's release, or upgrade the operator."}, nil
 	}
 	return Check{name, OK, "It is of this plugin's version, " + own + ".", ""}, nil
+}
+
+// versionOf returns the version that the chart's label says.
+func versionOf(object metav1.Object) string {
+	return strings.TrimPrefix(object.GetLabels()["app.kubernetes.io/version"], "v")
 }
 
 // manager finds the operator's Deployment and checks that it runs.
@@ -124,6 +129,9 @@ func (e *examination) manager(ctx context.Context) Check {
 		return Check{name, Fail, where + " has no ready pod.", fmt.Sprintf("Look at kubectl -n %s describe pods, and at their logs.", d.Namespace)}
 	case d.Status.ReadyReplicas < ptr.Deref(d.Spec.Replicas, 1):
 		return Check{name, Warn, fmt.Sprintf("%s has %d of %d pods ready.", where, d.Status.ReadyReplicas, ptr.Deref(d.Spec.Replicas, 1)), ""}
+	}
+	if installed, own := versionOf(d), strings.TrimPrefix(e.version, "v"); installed != "" && installed != own && own != "dev" && own != "development" {
+		return Check{name, Warn, fmt.Sprintf("%s is of version %s, this plugin is of version %s.", where, installed, own), "Use the plugin of the operator's release, or upgrade the operator."}
 	}
 	return Check{name, OK, fmt.Sprintf("%s has %d ready pods.", where, d.Status.ReadyReplicas), ""}
 }

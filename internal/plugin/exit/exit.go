@@ -13,12 +13,12 @@ import (
 // The exit codes. The help texts of the commands document them.
 const (
 	// Success means that the command succeeded. For watch: the run succeeded, and its
-	// result is valid and meets its thresholds; or the round of the Benchmark passed.
+	// result is valid and meets its thresholds; or the round of the Benchmark passed or was measured.
 	Success = 0
 	// Failed means that the run failed, or has no result yet, or that the round ended with an error.
 	Failed = 1
 	// ThresholdsMissed means that the result is valid and misses a threshold. GateFailed has the same
-	// code: a metric of the round's gate got worse than its tolerance.
+	// code: a claim of the round is contradicted.
 	ThresholdsMissed = 2
 	GateFailed       = ThresholdsMissed
 	// NotValid means that the result can't be trusted, whatever its thresholds.
@@ -27,8 +27,8 @@ const (
 	// rejects the request, the run doesn't exist or was deleted, the timeout expired,
 	// or the command line is invalid.
 	Unknown = 4
-	// Inconclusive means that the round can't tell yet whether it passes, unless the Benchmark's
-	// comparison.onInconclusive is Pass.
+	// Inconclusive means that claims of the round are undecided, unless the Benchmark's
+	// onInconclusive is Pass.
 	Inconclusive = 5
 	// Interrupted means that a signal ended the command. Shells use the same code.
 	Interrupted = 130

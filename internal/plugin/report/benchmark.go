@@ -19,9 +19,9 @@ import (
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
-// writeBenchmark writes the report of a round that has ended: of the last one if number is 0. If the artifact of the
+// WriteRound writes the report of a Benchmark's round that has ended: of the last one if number is 0. If the artifact of the
 // last one is lost, the report has what the status says.
-func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number int64, format string, out io.Writer) error {
+func WriteRound(ctx context.Context, c *cluster.Cluster, name string, number int64, format string, out io.Writer) error {
 	if err := doc.CheckFormat(format, roundpage.Formats.Names()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
@@ -29,9 +29,20 @@ func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number
 	if err != nil {
 		return err
 	}
-	reference, err := cluster.CompletedRound(b, number)
+	r, err := readRound(ctx, c, b, number)
 	if err != nil {
 		return err
+	}
+	if err = roundpage.Formats.Write(out, format, r); errors.Is(err, html.ErrNoPicture) {
+		return exit.Errorf(exit.Failed, "%w", err)
+	}
+	return err
+}
+
+func readRound(ctx context.Context, c *cluster.Cluster, b *v1alpha1.Benchmark, number int64) (*round.Report, error) {
+	reference, err := cluster.CompletedRound(b, number)
+	if err != nil {
+		return nil, err
 	}
 	r := &round.Report{}
 	var lost *cluster.LostError
@@ -40,17 +51,17 @@ func writeBenchmark(ctx context.Context, c *cluster.Cluster, name string, number
 		r = round.FromStatus(b)
 		r.Notes = append(r.Notes, lost.Error()+".")
 	case err != nil:
-		return err
+		return nil, err
 	}
 	r.Notes = append(notes(b, reference.Number), r.Notes...)
-	if err = roundpage.Formats.Write(out, format, r); errors.Is(err, html.ErrNoPicture) {
-		return exit.Errorf(exit.Failed, "%w", err)
-	}
-	return err
+	return r, nil
 }
 
 // notes says how a round stands to the Benchmark as it is.
 func notes(b *v1alpha1.Benchmark, number int64) (notes []string) {
+	if note := b.Annotations[v1alpha1.AnnotationNote]; note != "" {
+		notes = append(notes, note)
+	}
 	latest := b.Status.Round
 	switch {
 	case lifecycle.IsActive(b):

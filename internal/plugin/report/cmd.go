@@ -4,10 +4,10 @@ package report
 
 import (
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
@@ -27,9 +27,10 @@ resource usage of the target and the clients.
 
 Percentiles over all clients are computed from merged histograms, never averaged.
 
-The report of a round begins with the verdict: what is better or worse than the
-baseline, by how much and how sure that is; if it can't tell yet, which difference it
-could have found, and about how many blocks would decide. The medians of each cell
+The report of a round begins with the verdict: which claims are contradicted,
+undecided or confirmed, with the difference and how sure that is; of one that is
+undecided, about how many blocks would decide. What nobody claimed anything about is
+exploration, with an interval and no verdict. The medians of each cell
 with their intervals follow, capacities, invalid runs, and the conditions.
 
 Output formats of a run:
@@ -50,7 +51,7 @@ Output formats of a run:
   benchstat          Go's benchmark format, for benchstat
 
 Of a round: text, html and svg=PICTURE, markdown, json, csv (a record for each run),
-junit (a test case for each metric of the gate) and benchstat (a repetition for each
+junit (a test case for each claim) and benchstat (a repetition for each
 run).
 
 Exit codes:
@@ -70,7 +71,8 @@ const example = `  # The report of a run, as text
   kubectl assay report tomcat-nio -o json |
     jq '.summary.merged.latencies.total.percentilesMicroseconds["99"]'
 
-  # A page with pictures, or one of its pictures
+  # A page with pictures in the browser, as a file, or one of its pictures
+  kubectl assay report tomcat-nio --open
   kubectl assay report tomcat-nio -o html > report.html
   kubectl assay report tomcat-nio -o svg=percentiles > percentiles.svg
 
@@ -95,7 +97,7 @@ const example = `  # The report of a run, as text
 
   # The last completed round as a page for a browser, and one of its pictures
   kubectl assay report benchmark/connectors -o html > report.html
-  kubectl assay report benchmark/connectors -o svg=effects > effects.svg
+  kubectl assay report benchmark/connectors -o svg=claims > claims.svg
 
   # An earlier round, and the metrics of each of its runs
   kubectl assay report benchmark/connectors --round 3
@@ -103,10 +105,10 @@ const example = `  # The report of a run, as text
     jq -r '.runs[] | [.name, .metrics.RequestsPerSecond] | @tsv'`
 
 // NewCommand returns the command.
-func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.Command {
 	format, number := "text", int64(0)
 	var directory, file string
-	var plot bool
+	var plot, open bool
 	cmd := &cobra.Command{
 		Use:               "report (NAME | benchmark/NAME)",
 		Short:             "Print the report of a finished BenchmarkRun or of a Benchmark's round",
@@ -134,6 +136,12 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if plot && (kind == cluster.Benchmark || format != "text") {
 				return exit.Errorf(exit.Unknown, "--plot needs the name of a BenchmarkRun and -o text; -o svg=percentiles draws the same curve as a picture")
 			}
+			if open {
+				if cmd.Flags().Changed("output") && format != output.HTML {
+					return exit.Errorf(exit.Unknown, "--open shows the page of -o html, not -o %s", format)
+				}
+				format = output.HTML
+			}
 			out, err := terminal.For(cmd, streams.Out)
 			if err != nil {
 				return exit.Errorf(exit.Unknown, "%w", err)
@@ -146,17 +154,22 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 			if format == "text" {
 				to = out
 			}
-			if kind == cluster.Benchmark {
-				err = writeBenchmark(cmd.Context(), c, name, number, format, to)
-			} else {
-				err = write(cmd.Context(), c, name, file, format, directory, plot, to)
+			write := func(to io.Writer) error {
+				if kind == cluster.Benchmark {
+					return WriteRound(cmd.Context(), c, name, number, format, to)
+				}
+				return WriteRun(cmd.Context(), c, name, file, format, directory, plot, to)
 			}
-			return errors.Join(err, out.Flush())
+			if open {
+				return openPage(cmd.Context(), write, streams)
+			}
+			return errors.Join(write(to), out.Flush())
 		},
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(append(output.Formats(), roundpage.Formats.Names()...))))
 	cluster.OutputFlag(cmd, &format, all, doc.Usage(output.Formats())+"; of a round: "+doc.Usage(roundpage.Formats.Names()))
 	cmd.Flags().StringVar(&directory, "directory", "", "with -o script: write the files into this directory")
+	cmd.Flags().BoolVar(&open, "open", false, "write the page of -o html to a temporary file and open it in the browser")
 	cmd.Flags().BoolVar(&plot, "plot", false, "with -o text: draw the percentile curve of a run below its report, in braille characters")
 	cmd.Flags().StringVar(&file, "file", "", "read the run's full result from this file, a copy of its object in a bucket, instead of its ConfigMap")
 	cmd.Flags().Int64Var(&number, "round", 0, "number of a Benchmark's round; the last completed one if not set")

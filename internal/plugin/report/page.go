@@ -2,39 +2,39 @@ package report
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
-	"github.com/assay-dev/assay/internal/report/output"
 )
 
-// ErrNoResult is the error of a page for a run without a result.
-var ErrNoResult = errors.New("the run has no result")
-
-// WriteRun writes the report of a run as a page. The error is ErrNoResult if the run has none, and a cluster.LostError if
-// it has been deleted.
-func WriteRun(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun, out io.Writer) error {
+// OfRun returns the page of a run that has finished: its report, or why it has no result. The error is a cluster.LostError if
+// the result has been deleted.
+func OfRun(ctx context.Context, c *cluster.Cluster, run *v1alpha1.BenchmarkRun) (*doc.Document, error) {
+	spec, err := yaml.Marshal(&run.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("write spec as YAML: %w", err)
+	}
 	if run.Status.Artifact == nil {
-		return ErrNoResult
+		return failed(run, string(spec)), nil
 	}
 	r, err := c.Result(ctx, run)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	spec, err := yaml.Marshal(&run.Spec)
-	if err != nil {
-		return fmt.Errorf("write spec as YAML: %w", err)
-	}
-	return runpage.Write(out, r, string(spec))
+	return runpage.Document(r, string(spec)), nil
 }
 
-// WriteRound writes the report of a Benchmark's round as a page: of the last completed one if number is 0.
-func WriteRound(ctx context.Context, c *cluster.Cluster, name string, number int64, out io.Writer) error {
-	return writeBenchmark(ctx, c, name, number, output.HTML, out)
+// OfRound returns the page of a Benchmark's round that has ended, as WriteRound writes it.
+func OfRound(ctx context.Context, c *cluster.Cluster, b *v1alpha1.Benchmark, number int64) (*doc.Document, error) {
+	r, err := readRound(ctx, c, b, number)
+	if err != nil {
+		return nil, err
+	}
+	return roundpage.Document(r), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report/chart"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/output"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -54,8 +55,8 @@ func readFull(name string, object *v1alpha1.ArtifactObject) (*result.Result, err
 	return artifact.DecodeFull(data)
 }
 
-// write writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
-func write(ctx context.Context, c *cluster.Cluster, name, file, format, directory string, plot bool, out io.Writer) error {
+// WriteRun writes the report of a run. One that has finished without a result has a page only, which says why; the exit code is that of the other formats.
+func WriteRun(ctx context.Context, c *cluster.Cluster, name, file, format, directory string, plot bool, out io.Writer) error {
 	if err := doc.CheckFormat(format, output.Formats()); err != nil {
 		return exit.Errorf(exit.Unknown, "%w", err)
 	}
@@ -63,9 +64,13 @@ func write(ctx context.Context, c *cluster.Cluster, name, file, format, director
 	if err != nil {
 		return err
 	}
+	spec, err := yaml.Marshal(&run.Spec)
+	if err != nil {
+		return fmt.Errorf("write spec as YAML: %w", err)
+	}
 	if run.Status.Artifact == nil {
 		if format == output.HTML && meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
-			if err := writeFailed(run, out); err != nil {
+			if err := html.Write(out, failed(run, string(spec))); err != nil {
 				return err
 			}
 		}
@@ -77,10 +82,6 @@ func write(ctx context.Context, c *cluster.Cluster, name, file, format, director
 	}
 	if format == output.Script {
 		return coded(output.WriteFiles(directory, r, out))
-	}
-	spec, err := yaml.Marshal(&run.Spec)
-	if err != nil {
-		return fmt.Errorf("write spec as YAML: %w", err)
 	}
 	if err := output.Write(out, format, r, string(spec)); err != nil || !plot {
 		return coded(err)

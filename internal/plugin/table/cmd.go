@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
@@ -36,7 +35,8 @@ failed requests of each client by kind and the CPU usage of each server of the
 target in percent of its limit. Percentiles over all clients are computed from
 merged histograms, never averaged.
 
-On a terminal that is narrower than the table, each run is a block of lines.
+On a terminal that is narrower than the table, it leaves out columns: those of each
+client first. If that isn't enough, each run is a block of lines.
 
 A run whose result isn't valid, or that has none, is marked. The reason is below
 the table, or in the column "reason" in CSV. Other findings are in the run's
@@ -93,7 +93,7 @@ const example = `  # All runs with a label, oldest first
   kubectl assay table benchmark/servers --pivot server,clients --percent-of server=httpd`
 
 // NewCommand returns the command.
-func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.Command {
 	o := options{format: "text"}
 	cmd := &cobra.Command{
 		Use:               "table [NAME... | benchmark/NAME]",

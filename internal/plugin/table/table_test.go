@@ -155,7 +155,7 @@ func TestRows(t *testing.T) {
 		code    int
 		texts   []string
 	}{
-		{"with a result", whole, exit.Success, []string{"whole  Tomcat NIO + JSSE  31,819 B  no keep-alive, -c 25, TLSv1.2 ECDHE-RSA-AES256-GCM-SHA384", "50.00  50.00", "50.0/99.0/100.0  50.0/99.0/100.0  0", "yes"}},
+		{"with a result", whole, exit.Success, []string{"whole  Tomcat NIO + JSSE  31,819 B  no keep-alive, -c 25, TLSv1.2 ECDHE-RSA-AES256-GCM-SHA384", "50.0   50.0 ", "50.0/99.0/100  50.0/99.0/100  0", "yes"}},
 		{"new", []client.Object{newRun("new", 1)}, exit.Failed, []string{"new  Tomcat NIO + JSSE  " + declared, "no result [1]", "[1] new has no result yet: the operator hasn't processed it"}},
 		{"crashed", append(whole, crashed), exit.Failed, []string{"99.0", declared, "[1] crashed has no result: it failed with TargetCrashed: exit code 137"}},
 		{"its artifact gone", slices.Concat(whole, gone, []client.Object{crashed}), exit.Unknown, []string{"99.0", "[1] crashed has no", `[2] gone has no readable result: ConfigMap "gone-result" with the result not found`}},

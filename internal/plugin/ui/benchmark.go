@@ -1,9 +1,9 @@
 package ui
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -21,7 +20,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/report"
 	"github.com/assay-dev/assay/internal/printable"
-	"github.com/assay-dev/assay/internal/report/number"
+	"github.com/assay-dev/assay/internal/report/round"
 )
 
 // maxMatrix bounds the blocks of a matrix.
@@ -29,23 +28,36 @@ const maxMatrix = 100
 
 // benchmarkRow is a Benchmark in the list.
 type benchmarkRow struct {
-	Namespace, Name, Path  string
-	Verdict, State, Says   string
-	Round, Cells, Progress string
-	Suspended              bool
-	created                time.Time
+	Namespace, Name, Path string
+	Verdict, State, Says  string
+	Why                   string // as of a run; empty
+	Progress              string
+	// Answer says what became of the worst claim, with its interval, and Tone how that looks. Date is the end of the last round.
+	Answer, Tone, Date string
+	Rounds             []roundMark // the last ones, the newest last
+	created            time.Time
 }
 
 func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
 	state := lifecycle.Succeeded(b)
 	r := &benchmarkRow{
 		Namespace: b.Namespace, Name: b.Name, Path: pathOf("benchmarks", b.Namespace, b.Name), Verdict: printable.Text(string(b.Status.Verdict)),
-		State: printable.Text(cmp.Or(state.Reason, "New")), Says: printable.Text(state.Message), Round: none, Cells: none, Progress: none,
-		Suspended: lifecycle.IsSuspended(b), created: b.CreationTimestamp.Time,
+		State: printable.Text(cmp.Or(state.Reason, "New")), Says: printable.Text(state.Message), Progress: none, Date: none,
+		created: b.CreationTimestamp.Time,
+	}
+	if r.Verdict != "" {
+		r.Says = ""
 	}
 	if s := b.Status.Round; s != nil {
-		r.Round, r.Cells = number.Count(s.Number), number.Count(int64(ptr.Deref(s.Cells, 0)))
 		r.Progress = progressOf(b, time.Time{})
+		if answers := round.FromStatus(b).Sentences(); len(answers) > 0 {
+			r.Tone, r.Answer = string(answers[0].Tone), printable.Text(answers[0].Lead+": "+answers[0].Text)
+		}
+	}
+	r.Rounds = roundsOf(b)
+	slices.Reverse(r.Rounds)
+	if n := len(r.Rounds); n > 0 {
+		r.Date = r.Rounds[n-1].Date
 	}
 	return r
 }
@@ -214,9 +226,9 @@ type benchmarkPage struct {
 	Row    *benchmarkRow
 	Head   *head
 	Matrix *matrix
-	// Report is the path of the last completed round's report, Text why there is none.
-	Report, Text string
-	Spec         string
+	// Text is why no round has a report.
+	Text, Spec string
+	Actions    *actions
 }
 
 func headOfBenchmark(b *v1alpha1.Benchmark) *head {
@@ -232,7 +244,7 @@ func headOfBenchmark(b *v1alpha1.Benchmark) *head {
 	case v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkError:
 		h.Class = "bad"
 	case v1alpha1.BenchmarkInconclusive:
-		h.Class, h.Word = "unsure", "Inconclusive: can't tell yet"
+		h.Class = "unsure"
 	}
 	return h
 }
@@ -257,21 +269,24 @@ func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := benchmarkPage{page: s.page("Benchmark "+b.Name, "benchmarks"), Row: benchmarkRowOf(b), Head: headOfBenchmark(b)}
-	p.Notice, p.Events = s.benchmarks.notice(s.now()), p.Row.Path+"/events"
-	p.Matrix = matrixOf(b, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())
-	if _, err := cluster.CompletedRound(b, 0); err != nil {
-		p.Text = sentence(err)
-		if lifecycle.IsActive(b) {
-			p.Text = "The report follows when the round has ended."
+	p.Notice = s.benchmarks.notice(s.now())
+	number := roundOf(r)
+	reference, err := cluster.CompletedRound(b, number)
+	if err == nil && (number > 0 || !lifecycle.IsActive(b)) && r.URL.Query().Get("view") != "runs" {
+		d, err := report.OfRound(r.Context(), s.in(b.Namespace), b, reference.Number)
+		if err == nil {
+			document(w, p.page, s.actionsOfBenchmark(r.Context(), b, reference.Number), d)
+			return
 		}
-	} else {
-		p.Report = p.Row.Path + "/report"
+		p.Text = sentence(err)
+	} else if err != nil {
+		p.Text = sentence(err)
 	}
-	spec, err := yaml.Marshal(b.Spec)
-	if err != nil {
-		spec = []byte(err.Error())
+	if number == 0 && lifecycle.IsActive(b) {
+		p.Text = "The report follows when the round has ended."
 	}
-	p.Spec = string(spec)
+	p.Events, p.Actions, p.Spec = p.Row.Path+"/events", s.actionsOfBenchmark(r.Context(), b, 0), yamlText(b.Spec)
+	p.Matrix = matrixOf(b, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())
 	render(w, r, http.StatusOK, "benchmark", p)
 }
 
@@ -309,17 +324,16 @@ func (s *App) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// roundReport answers with the report of a round, the last completed one unless the URL says which.
-func (s *App) roundReport(w http.ResponseWriter, r *http.Request) {
-	b := s.findBenchmark(w, r)
-	if b == nil {
-		return
-	}
+// roundOf returns the round that a URL is about, 0 for the last completed one.
+func roundOf(r *http.Request) int64 {
 	number, _ := strconv.ParseInt(r.URL.Query().Get("round"), 10, 64) // 0 for what isn't a number
-	var text bytes.Buffer
-	if err := report.WriteRound(r.Context(), s.in(b.Namespace), b.Name, max(0, number), &text); err != nil {
-		frame(w, r, sentence(err))
-		return
-	}
-	document(w, text.Bytes())
+	return max(0, number)
+}
+
+// roundReport answers with the report of a round as a file.
+func (s *App) roundReport(w http.ResponseWriter, r *http.Request) {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	s.file(w, r, name, func(format string, out io.Writer) error {
+		return report.WriteRound(r.Context(), s.in(namespace), name, roundOf(r), format, out)
+	})
 }

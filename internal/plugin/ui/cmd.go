@@ -5,11 +5,12 @@ package ui
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"net"
+	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
@@ -22,6 +23,9 @@ The command serves pages on a port of this machine that only it can reach, and p
 URL with a token: open it in a browser on this machine. Stop it with Ctrl+C. Nothing is
 installed, and the pages can do what your kubeconfig can do, no more: those of a user who
 may only read show everything and can change nothing.
+
+The port is the same at each start for a cluster, so that bookmarks stay good once you
+have opened the new URL.
 
 A list shows all runs of the namespace, or of all with --all-namespaces, with filters that
 are part of the URL. The page of a run shows its progress and then its report; tick two
@@ -49,7 +53,7 @@ type options struct {
 }
 
 // NewCommand returns the command.
-func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:               "ui",
@@ -60,12 +64,37 @@ func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), flags, streams) },
 	}
-	cmd.Flags().IntVar(&o.port, "port", 0, "port on 127.0.0.1; a free one if not set")
+	cmd.Flags().IntVar(&o.port, "port", 0, "port on 127.0.0.1; if not set one that is the same at each start for this cluster, or a free one while that is in use")
 	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "show the runs and Benchmarks of all namespaces")
 	return cmd
 }
 
-func (o *options) run(ctx context.Context, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) error {
+// firstPort is the first of the ports that portOf returns, which are below those that systems give away, and ports how many there are.
+const firstPort, ports = 20000, 10000
+
+// portOf returns the port for the pages of a cluster, by the address of its API server and the user's number: the same at each start, so
+// that bookmarks lead to the same cluster, and another one than that of another user of the machine.
+func portOf(server string, user int) int {
+	h := fnv.New32a()
+	_, _ = fmt.Fprintf(h, "%s %d", server, user) // it can't fail
+	return firstPort + int(h.Sum32()%ports)
+}
+
+// listen listens on a port of this machine or, if that is 0, on a usual one, or on any if that is in use.
+func listen(ctx context.Context, port, usual int) (net.Listener, error) {
+	on := func(port int) (net.Listener, error) {
+		return (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	}
+	if port != 0 {
+		return on(port)
+	}
+	if listener, err := on(usual); err == nil {
+		return listener, nil
+	}
+	return on(0)
+}
+
+func (o *options) run(ctx context.Context, flags cluster.Flags, streams genericiooptions.IOStreams) error {
 	if o.port < 0 || o.port > 65535 {
 		return exit.Errorf(exit.Unknown, "--port %d must be 0 to 65535", o.port)
 	}
@@ -73,9 +102,17 @@ func (o *options) run(ctx context.Context, flags *genericclioptions.ConfigFlags,
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	usual := portOf(config.Host, os.Getuid())
+	listener, err := listen(ctx, o.port, usual)
 	if err != nil {
 		return exit.Errorf(exit.Unknown, "cannot listen: %w", err)
+	}
+	if o.port == 0 && listener.Addr().(*net.TCPAddr).Port != usual {
+		_, _ = fmt.Fprintf(streams.ErrOut, "Port %d of this cluster's bookmarks is in use, by another start perhaps.\n", usual)
 	}
 	scope := Scope{Namespace: c.Namespace}
 	if o.everywhere {

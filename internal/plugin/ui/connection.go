@@ -28,15 +28,15 @@ func (s *store) notice(now time.Time) notice {
 		return notice{"Too much", sentence(errManyBytes)}
 	case apierrors.IsForbidden(err):
 		return notice{"Not permitted", fmt.Sprintf("You may not list %s in %s. A role with the verbs get, list and watch on %s.assay.dev would allow it: %s",
-			s.kind.Plural, s.where(), s.kind.Plural, err)}
+			s.kind.Plural, s.where(), s.kind.Plural, plain(err))}
 	case apierrors.IsUnauthorized(err):
-		return notice{"Not logged in", fmt.Sprintf("The API server doesn't know you any more. Log in again as you do for kubectl. (%s)", err)}
+		return notice{"Not logged in", fmt.Sprintf("The API server doesn't know you any more. Log in again as you do for kubectl. (%s)", plain(err))}
 	case apierrors.IsNotFound(err):
-		return notice{"No Assay here", fmt.Sprintf("%s.", cluster.Explain(err))}
+		return notice{"No Assay here", sentence(cluster.Explain(err))}
 	case err != nil && synced:
-		return notice{"Not connected", fmt.Sprintf("Not connected since %s; metrics are of then. Runs go on. Trying again. (%s)", clock(since), err)}
+		return notice{"Not connected", fmt.Sprintf("Not connected since %s; metrics are of then. Runs go on. Trying again. (%s)", clock(since), plain(err))}
 	case err != nil:
-		return notice{"Not connected", fmt.Sprintf("The API server can't be reached. Trying again. (%s)", err)}
+		return notice{"Not connected", fmt.Sprintf("The API server can't be reached. Trying again. (%s)", plain(err))}
 	case !synced && now.Sub(since) > slowTimeout:
 		return notice{"Loading", "Still waiting for the API server."}
 	case !synced:

@@ -33,14 +33,33 @@ type createPage struct {
 	Problems []problem
 }
 
+// firstSample is what the form begins with: it runs on any cluster, from a public image.
+const firstSample = "generic"
+
 type problem struct{ Field, Message string }
 
 // create shows a form with a sample or what was sent, checks that by a dry run of the API server, or creates the object.
 func (s *App) create(w http.ResponseWriter, r *http.Request) {
 	p := createPage{page: s.page("New run", "new"), Samples: slices.Concat(samples.Names(), reports.Names()), Sample: r.URL.Query().Get("sample"), Home: s.namespace}
 	if r.Method == http.MethodGet {
-		if slices.Contains(p.Samples, p.Sample) {
+		from := strings.Split(r.URL.Query().Get("from"), "/")
+		switch {
+		case len(from) == 3 && (from[0] == "runs" || from[0] == "benchmarks"):
+			r.SetPathValue("namespace", from[1])
+			r.SetPathValue("name", from[2])
+			var err error
+			if _, p.Manifest, err = s.duplicate(r.Context(), changed(from[0], r)); err != nil {
+				s.failed(w, r, err)
+				return
+			}
+		case !r.URL.Query().Has("sample"):
+			p.Sample = firstSample
+			fallthrough
+		case slices.Contains(p.Samples, p.Sample):
 			p.Manifest = sample(p.Sample)
+		}
+		if !s.may(r.Context(), "create", cluster.BenchmarkRun, s.namespace, "") {
+			p.Notice = notice{"Not permitted", "You may not create benchmarkruns in namespace " + s.namespace + ". A role with the verb create would allow it; a manifest may name another namespace, in which you may."}
 		}
 		render(w, r, http.StatusOK, "create", p)
 		return

@@ -24,8 +24,8 @@ const (
 	// csrfField is the name of the field of a form that holds the CSRF token of a session.
 	csrfField = "csrf"
 	// policy lets a page load the program's own script and style, and talk to the program alone.
-	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
-		"form-action 'self'; base-uri 'none'; frame-ancestors "
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 // origin names the pages to browsers. Any web page can make a browser send requests to it, directly or by a name that
@@ -40,7 +40,7 @@ type origin struct {
 // admit sets the headers of every response and reports whether the request came by a name of the origin. If not, it has answered.
 func (o *origin) admit(w http.ResponseWriter, r *http.Request) bool {
 	header := w.Header()
-	header.Set("Content-Security-Policy", policy+"'none'")
+	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")

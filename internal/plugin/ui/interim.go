@@ -79,12 +79,19 @@ func inWholeBlocks(values [][]float64, cell int) (whole []float64) {
 	return whole
 }
 
-// decidingMetric returns the first metric of the gate that statuses of runs have, else the throughput.
+// decidingMetric returns the first metric of the claims, and of the gate, that statuses of runs have, else the throughput.
 func decidingMetric(spec *v1alpha1.BenchmarkSpec) v1alpha1.BenchmarkMetric {
+	known := func(name v1alpha1.BenchmarkMetric, request string) bool {
+		return request == "" && slices.Contains([]v1alpha1.BenchmarkMetric{"LatencyP50", "LatencyP90", "LatencyP95", "LatencyP99", "RequestsPerSecond"}, name)
+	}
+	for i := range spec.Claims {
+		if c := &spec.Claims[i]; c.Level == nil && known(c.Metric, c.Request) {
+			return c.Metric
+		}
+	}
 	if c := spec.Comparison; c != nil {
 		for i := range c.Metrics {
-			m := &c.Metrics[i]
-			if m.Role != v1alpha1.RoleReport && m.Request == "" && slices.Contains([]v1alpha1.BenchmarkMetric{"LatencyP50", "LatencyP90", "LatencyP95", "LatencyP99", "RequestsPerSecond"}, m.Name) {
+			if m := &c.Metrics[i]; m.Role != v1alpha1.RoleReport && known(m.Name, m.Request) {
 				return m.Name
 			}
 		}

@@ -98,7 +98,7 @@ func (q *quotas) enter(r *http.Request, of *user) (*http.Request, Limits, func()
 // serve answers a request of a user whose form was read. What is heavy waits for its turn, and is made before it is sent: neither who sends a form
 // slowly nor who reads a report slowly keeps others waiting.
 func (q *quotas) serve(w http.ResponseWriter, r *http.Request, of *user, limits Limits, pages http.Handler) {
-	if r.Method != http.MethodPost && !strings.HasSuffix(r.URL.Path, "/report") {
+	if !heavy(r) {
 		pages.ServeHTTP(w, r)
 		return
 	}
@@ -112,6 +112,11 @@ func (q *quotas) serve(w http.ResponseWriter, r *http.Request, of *user, limits 
 	}
 	w.WriteHeader(made.status)
 	_, _ = made.body.WriteTo(w) // the browser may have gone
+}
+
+// heavy reports whether an answer takes a manifest or a report: that of a form, of an object's page, or of a comparison.
+func heavy(r *http.Request) bool {
+	return r.Method == http.MethodPost || r.URL.Path == "/compare" || scopeOf(r).run+scopeOf(r).benchmark != "" && !strings.HasSuffix(r.URL.Path, "/events")
 }
 
 // inTurn calls do while it has a place of each channel. It returns false if the context ends before.

@@ -103,7 +103,7 @@ func TestFormsAreBounded(t *testing.T) {
 	if status, text, _ := carol.do(http.MethodPost, "/new", url.Values{csrfField: {carol.csrf()}, "manifest": {"kind: Pod"}}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "must have apiVersion") {
 		t.Errorf("a form of another: %d %s", status, text)
 	}
-	if status, text := carol.get("/compare/report"); status != http.StatusOK || !strings.Contains(text, "two runs") {
+	if status, text := carol.get("/compare"); status != http.StatusBadRequest || !strings.Contains(text, "two to six runs") {
 		t.Errorf("a report of another: %d %s", status, text)
 	}
 	runtime.GC()

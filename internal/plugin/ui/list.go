@@ -72,9 +72,11 @@ type row struct {
 	ID, Key, Namespace, Name, Path string
 	// Version changes with what the row shows.
 	Version string
-	// Verdict is a run's verdict, State its state, Says the state's message of one that hasn't finished.
+	// Verdict is a run's verdict, State its state. Says is what the verdict doesn't: of a run that hasn't finished the state's message.
 	Verdict, State, Says string
-	Server, Load         string
+	// Why is the text behind Says: what warnings say.
+	Why          string
+	Server, Load string
 	// Rate is in requests/s, P99 in milliseconds.
 	Rate, P99, Failed, CPU string
 	// Year precedes Started where there is room.
@@ -100,7 +102,8 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 	}
 	r.active = !finished(run)
 	if !r.active {
-		r.State, r.Verdict = string(v1alpha1.StateFinished), string(run.Status.Verdict)
+		r.State, r.Verdict, r.Says = string(v1alpha1.StateFinished), string(run.Status.Verdict), besideVerdict(run)
+		r.Why = printable.Text(condition(run.Status.Conditions, v1alpha1.ConditionValid).Message)
 	}
 	if p := run.Status.Progress; p != nil && r.active {
 		if p.RequestsPerSecond != "" {
@@ -121,10 +124,31 @@ func rowOf(run *v1alpha1.BenchmarkRun, now time.Time) *row {
 		}
 		r.Took = span(end.Sub(at.Time))
 	}
-	r.Text = strings.ToLower(strings.Join([]string{r.Key, r.Server, r.Load, r.State, r.Verdict, run.Spec.Target.Image, run.Spec.Lane}, " "))
+	r.Text = strings.ToLower(strings.Join([]string{r.Key, r.Server, r.Load, r.State, r.Verdict, r.Says, run.Spec.Target.Image, run.Spec.Lane}, " "))
 	shown := sha256.Sum256([]byte(strings.Join([]string{r.Verdict, r.State, r.Says, r.Rate, r.P99, r.Failed, r.CPU, r.Year, r.Started, r.Took}, "\x00")))
 	r.Version = hex.EncodeToString(shown[:8])
 	return r
+}
+
+// besideVerdict says why a run has failed or has no result, or that its result has warnings; empty for nothing.
+func besideVerdict(run *v1alpha1.BenchmarkRun) string {
+	valid := condition(run.Status.Conditions, v1alpha1.ConditionValid)
+	warns := valid.Reason == v1alpha1.ReasonWarnings
+	switch run.Status.Verdict {
+	case v1alpha1.VerdictFailed:
+		if warns {
+			return "warnings, threshold missed" // the first word is seen where there is little room
+		}
+		return "threshold missed"
+	case v1alpha1.VerdictError:
+		return "no result: " + printable.Text(condition(run.Status.Conditions, v1alpha1.ConditionSucceeded).Reason)
+	case v1alpha1.VerdictInvalid:
+		return printable.Text(valid.Reason)
+	}
+	if warns {
+		return "warnings"
+	}
+	return ""
 }
 
 // set sets the metrics of a result.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -44,6 +46,9 @@ func newLiveView(run *v1alpha1.BenchmarkRun) *liveView {
 	}
 	_, measurement := loadplan.Extents(spec)
 	v.planned = measurement.Seconds
+	if a := spec.Alternation; a != nil {
+		v.planned /= int64(a.Variants) // seconds of other runs of the block aren't drawn
+	}
 	return v
 }
 
@@ -58,6 +63,8 @@ func cpuMillis(r *v1alpha1.Resources) int64 {
 // livePage is what a page shows of a run under way.
 type livePage struct {
 	Measuring bool
+	// State is the state in words: "Warming up".
+	State string
 	// Metrics are those of the last window or, before the first one, those of the state so far. Of says which seconds the
 	// window has.
 	Metrics []metric
@@ -78,7 +85,7 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *liveP
 	if progress == nil {
 		return p
 	}
-	p.Measuring = progress.State == v1alpha1.ReasonMeasuring
+	p.Measuring, p.State = progress.State == v1alpha1.ReasonMeasuring, stateInWords(progress.State)
 	if progress.Percent != nil {
 		p.Percent = number.Count(int64(*progress.Percent)) + "%"
 	}
@@ -109,6 +116,14 @@ func (v *liveView) page(run *v1alpha1.BenchmarkRun, seen []result.Second) *liveP
 	p.Plots = v.draw(v.timeline(seen, ptr.Deref(progress.Errors, 0)))
 	return p
 }
+
+// stateInWords returns a state as a page has it: "Warming up" for WarmingUp.
+func stateInWords(state v1alpha1.RunState) string {
+	words := wordBegin.ReplaceAllString(string(state), "$1 $2")
+	return words[:min(1, len(words))] + strings.ToLower(words[min(1, len(words)):])
+}
+
+var wordBegin = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // endOf returns the second after the last window.
 func endOf(seen []result.Second) int64 {

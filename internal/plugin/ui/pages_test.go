@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -69,7 +71,7 @@ func TestList(t *testing.T) {
 		if got := fmt.Sprint(names(body)); status != http.StatusOK || got != want {
 			t.Errorf("%q: %d %s, want %s", query, status, got, want)
 		}
-		if want == "[]" && !strings.Contains(body, "None of 4 runs match") {
+		if want == "[]" && !strings.Contains(body, "0 of 4 runs. <a href=\"/\">Clear the filter</a>") {
 			t.Errorf("%q: the page doesn't say that none match", query)
 		}
 	}
@@ -84,6 +86,25 @@ func TestList(t *testing.T) {
 	}
 	if _, body := newSite(t, interceptor.Funcs{}).synced().get("/"); !strings.Contains(body, "No runs in namespace shop") {
 		t.Error("an empty list doesn't say so")
+	}
+}
+
+// TestListSaysWhy checks that a missed threshold and a run without a result aren't told by the same words, in the list and on the run's
+// page, and that warnings are in the list.
+func TestListSaysWhy(t *testing.T) {
+	missed, without, warned := finish(newRun("missed"), v1alpha1.VerdictFailed), finish(newRun("without"), v1alpha1.VerdictError), finish(newRun("warned"), v1alpha1.VerdictPassed)
+	meta.SetStatusCondition(&without.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTargetCrashed})
+	meta.SetStatusCondition(&warned.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionValid, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonWarnings})
+	s := newSite(t, interceptor.Funcs{}, missed, without, warned).synced()
+	_, body := s.get("/")
+	text := regexp.MustCompile("<[^>]*>").ReplaceAllString(body, "")
+	for _, want := range []string{"✕ Failed threshold missed", "! Error no result: TargetCrashed", "✓ Passed warnings"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the list lacks %q: %s", want, text)
+		}
+	}
+	if _, body := s.get("/runs/shop/without"); !strings.Contains(body, "Error") || strings.Contains(body, "Failed") {
+		t.Error("a run without a result is said to have failed")
 	}
 }
 
@@ -109,35 +130,39 @@ func TestListEvents(t *testing.T) {
 	events.until(func(e *event, _ map[string]string) bool { return len(e.Gone) == 1 && e.Gone[0] == id })
 }
 
-// TestReport checks that a finished run has its report in a frame, and a run without a result says why.
+// TestReport checks that a finished run's page is its report below the bar, without anything that a text of a report could use: a form, a token, or a
+// script of the page's own; and that a run without a result says why.
 func TestReport(t *testing.T) {
 	good, failed, gone := finish(newRun("good"), v1alpha1.VerdictPassed), finish(newRun("failed"), v1alpha1.VerdictError), finish(newRun("gone"), v1alpha1.VerdictPassed)
 	stored, _ := withResult(t, good), withResult(t, gone)
 	s := newSite(t, interceptor.Funcs{}, good, stored, failed, gone).synced()
-	if status, body := s.get("/runs/shop/good"); status != http.StatusOK || !strings.Contains(body, `src="/runs/shop/good/report"`) || strings.Contains(body, `id="head"`) {
+	for path, text := range map[string]string{"/runs/shop/good": "alert(1)", "/runs/shop/failed": "Error: Reason", "/compare?run=shop/good&run=shop/failed": "Not compared"} {
+		status, body, header := s.do(s.request(http.MethodGet, path, nil))
+		if status != http.StatusOK || strings.Count(body, "<!DOCTYPE html>") != 1 || !strings.Contains(body, text) || !strings.Contains(body, `aria-label="Pages"`) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+		for _, part := range []string{"<form", "<iframe", "<style", "<script>", s.server.csrf, s.guard.token, s.guard.session} {
+			if strings.Contains(body, part) {
+				t.Errorf("%s has %s", path, part)
+			}
+		}
+		csp := header.Get("Content-Security-Policy")
+		for _, part := range []string{"script-src 'self';", "style-src 'self';", "connect-src 'none'", "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'; trusted-types 'none'"} {
+			if !strings.Contains(csp, part) || strings.Contains(csp, "unsafe") {
+				t.Errorf("%s: Content-Security-Policy %q", path, csp)
+			}
+		}
+	}
+	for _, path := range []string{"/assets/report.css", "/assets/timeline.js"} {
+		if status, body := s.get(path); status != http.StatusOK || len(body) < 1000 {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if _, body := s.get("/runs/shop/gone"); !strings.Contains(body, "the status is what is left") || !strings.Contains(body, "4510.2") {
+		t.Error(body)
+	}
+	if status, body := s.get("/runs/shop/nowhere"); status != http.StatusNotFound || !strings.Contains(body, "No run &#34;nowhere&#34; in namespace shop: it was deleted, or never existed.") {
 		t.Errorf("%d %s", status, body)
-	}
-	status, body, header := s.do(s.request(http.MethodGet, "/runs/shop/good/report", nil))
-	if status != http.StatusOK || !strings.Contains(body, "<!DOCTYPE html>") || strings.Contains(body, "<script>alert") || !strings.Contains(body, "alert(1)") {
-		t.Errorf("%d %s", status, body)
-	}
-	if csp := header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors 'self'") || !strings.HasPrefix(csp, "sandbox allow-scripts;") {
-		t.Errorf("Content-Security-Policy %q", csp)
-	}
-	if _, body := s.get("/runs/shop/failed"); !strings.Contains(body, "There is no report") || strings.Contains(body, "iframe") {
-		t.Error(body)
-	}
-	if _, body := s.get("/runs/shop/gone/report"); !strings.Contains(body, "the status is what is left") || !strings.Contains(body, "4510.2") {
-		t.Error(body)
-	}
-	if status, body := s.get("/runs/shop/nowhere"); status != http.StatusNotFound || !strings.Contains(body, "not found") {
-		t.Errorf("%d %s", status, body)
-	}
-	if _, body := s.get("/compare?run=shop/good&run=shop/failed"); !strings.Contains(body, `src="/compare/report?run=shop%2Fgood&amp;run=shop%2Ffailed"`) {
-		t.Error(body)
-	}
-	if _, body := s.get("/compare/report?run=shop/good&run=shop/failed"); !strings.Contains(body, "Not compared") {
-		t.Error(body)
 	}
 	if status, _ := s.get("/compare?run=shop/good"); status != http.StatusBadRequest {
 		t.Errorf("compare with one run: %d", status)
@@ -163,7 +188,7 @@ func TestHostileTexts(t *testing.T) {
 	s := newSite(t, interceptor.Funcs{}, run, failed, b).synced()
 	for _, path := range []string{
 		"/", "/?q=" + url.QueryEscape(hostile), "/?label=" + url.QueryEscape(hostile), "/?sort=" + url.QueryEscape(hostile), "/runs/shop/demo", "/runs/shop/failed",
-		"/runs/shop/" + url.PathEscape(hostile), "/benchmarks", "/benchmarks/shop/round", "/benchmarks/shop/round/report", "/compare?run=" + url.QueryEscape(hostile) + "&run=b",
+		"/runs/shop/" + url.PathEscape(hostile), "/benchmarks", "/benchmarks/shop/round", "/benchmarks/shop/round/report", "/benchmarks/shop/round/again", "/runs/shop/failed/again", "/new?from=" + url.QueryEscape("runs/shop/"+hostile), "/compare?run=" + url.QueryEscape(hostile) + "&run=b",
 		"/runs/shop/demo/delete", "/new?sample=" + url.QueryEscape(hostile), "/" + url.PathEscape(hostile),
 	} {
 		status, body := s.get(path)
@@ -220,6 +245,12 @@ func TestCreate(t *testing.T) {
 		if status, body, _ := s.post("/new", url.Values{"manifest": {text}, "action": {"start"}}); status != http.StatusUnprocessableEntity {
 			t.Errorf("%q: %d %s", text, status, body)
 		}
+	}
+	if _, body := s.get("/new"); !strings.Contains(body, "name: "+firstSample) {
+		t.Error("the form begins without a sample")
+	}
+	if _, body := s.get("/new?sample="); strings.Contains(body, "name: "+firstSample) {
+		t.Error("the form without a sample has one")
 	}
 	if _, body := s.get("/new?sample=open"); !strings.Contains(body, "kind: BenchmarkRun") || !strings.Contains(body, "<option>benchmarks/connectors") {
 		t.Error("the sample isn't there")

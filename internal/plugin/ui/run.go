@@ -1,10 +1,12 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,17 +20,17 @@ import (
 	"github.com/assay-dev/assay/internal/printable"
 )
 
-// runPage is the page of a run.
+// runPage is the page of a run that hasn't finished, or whose result can't be read.
 type runPage struct {
 	page
 	Row  *row
 	Head *head
 	// Live is what a run that hasn't finished shows, nil for others.
 	Live *livePage
-	// Report is the path of the report, empty without a result. Text is why there is none.
-	Report, Text string
-	Spec         string
-	Suspended    bool
+	// Text is why there is no report, Summary what the status has of it.
+	Text, Summary string
+	Spec          string
+	Actions       *actions
 }
 
 // head is the outcome of a run in words.
@@ -51,7 +53,7 @@ func headOf(run *v1alpha1.BenchmarkRun) *head {
 	valid, met := condition(run.Status.Conditions, v1alpha1.ConditionValid), condition(run.Status.Conditions, v1alpha1.ConditionThresholdsMet)
 	switch {
 	case state.Status != metav1.ConditionTrue:
-		h.Class, h.Word = "bad", "Failed"
+		h.Class, h.Word = "bad", "Error"
 		h.Lines = append(h.Lines, "It has no result: "+printable.Text(state.Reason)+".")
 		return h
 	case valid.Status == metav1.ConditionFalse:
@@ -102,6 +104,13 @@ func (s *App) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if code, title := statusOf(err); code != 0 {
 		status, n.Title = code, title
 	}
+	if name := r.PathValue("name"); status == http.StatusNotFound && name != "" {
+		kind := "run"
+		if strings.HasPrefix(r.URL.Path, "/benchmarks/") {
+			kind = "Benchmark"
+		}
+		n.Text = fmt.Sprintf("No %s %q in namespace %s: it was deleted, or never existed.", kind, name, r.PathValue("namespace"))
+	}
 	s.message(w, r, status, n)
 }
 
@@ -110,71 +119,42 @@ func (s *App) run(w http.ResponseWriter, r *http.Request) {
 	if run == nil {
 		return
 	}
-	p := runPage{page: s.page("Run "+run.Name, "runs"), Row: rowOf(run, s.now()), Head: headOf(run), Suspended: run.Spec.Suspend != nil && *run.Spec.Suspend}
+	p := runPage{page: s.page("Run "+run.Name, "runs"), Row: rowOf(run, s.now()), Head: headOf(run)}
 	p.Notice = s.runs.notice(s.now())
-	spec, err := yaml.Marshal(run.Spec)
-	if err != nil {
-		spec = []byte(err.Error())
-	}
-	p.Spec = string(spec)
-	switch {
-	case !finished(run):
+	p.Spec, p.Actions = yamlText(run.Spec), s.actionsOfRun(r.Context(), run)
+	if !finished(run) {
 		p.Events = p.Row.Path + "/events"
 		p.Live = newLiveView(run).page(run, s.windows.get(run.UID))
-	case run.Status.Artifact != nil:
-		p.Report = p.Row.Path + "/report"
-	default:
-		p.Text = "There is no report, because the run has no result."
-	}
-	render(w, r, http.StatusOK, "run", p)
-}
-
-// report answers with the report of a run, as the content of a frame.
-func (s *App) report(w http.ResponseWriter, r *http.Request) {
-	run := s.find(w, r)
-	if run == nil {
+		render(w, r, http.StatusOK, "run", p)
 		return
 	}
-	var text bytes.Buffer
-	err := report.WriteRun(r.Context(), s.in(run.Namespace), run, &text)
-	var lost *cluster.LostError
-	switch {
-	case errors.Is(err, report.ErrNoResult):
-		frame(w, r, "The run has "+cluster.NoResult(run)+".")
-	case errors.As(err, &lost):
-		frame(w, r, "The result of "+run.Name+" can't be read; the status is what is left. "+sentence(err)+"\n\n"+statusText(run))
-	case err != nil:
-		frame(w, r, sentence(err))
-	default:
-		document(w, text.Bytes())
+	d, err := report.OfRun(r.Context(), s.in(run.Namespace), run)
+	if err != nil {
+		p.Text, p.Summary = sentence(err), yamlText(run.Status.Result)
+		if errors.As(err, new(*cluster.LostError)) {
+			p.Text = "The result of " + run.Name + " can't be read; the status is what is left. " + p.Text
+		}
+		render(w, r, http.StatusOK, "run", p)
+		return
 	}
+	document(w, p.page, p.Actions, d)
 }
 
-// statusText returns the summary in a run's status, as YAML.
-func statusText(run *v1alpha1.BenchmarkRun) string {
-	text, err := yaml.Marshal(run.Status.Result)
+// report answers with the report of a run as a file.
+func (s *App) report(w http.ResponseWriter, r *http.Request) {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	s.file(w, r, name, func(format string, out io.Writer) error {
+		return report.WriteRun(r.Context(), s.in(namespace), name, "", format, "", false, out)
+	})
+}
+
+// yamlText returns a part of an object as YAML.
+func yamlText(part any) string {
+	text, err := yaml.Marshal(part)
 	if err != nil {
 		return err.Error()
 	}
 	return printable.Text(string(text))
-}
-
-// frame answers with preformatted text for a frame in a page.
-func frame(w http.ResponseWriter, r *http.Request, text string) {
-	w.Header().Set("Content-Security-Policy", policy+"'self'")
-	render(w, r, http.StatusOK, "frame", text)
-}
-
-// documentPolicy makes a report an origin of its own, which can't load anything. The report's own policy is stricter: it
-// has the hashes of its style and its script.
-const documentPolicy = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-
-// document answers with a self-contained report for a frame in a page.
-func document(w http.ResponseWriter, html []byte) {
-	w.Header().Set("Content-Security-Policy", documentPolicy)
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(html) // the browser may have gone
 }
 
 // runEvents follows a run's status until the run has finished.
@@ -224,9 +204,17 @@ func statusOf(err error) (code int, title string) {
 	return 0, ""
 }
 
+// requestURL is how errors of net/http begin, with the address of the API server, which tells a reader nothing.
+var requestURL = regexp.MustCompile(`(?:Get|Head|Post|Put|Patch|Delete) "?https?://[^\s"]*"?: `)
+
+// plain returns the text of an error without URLs.
+func plain(err error) string {
+	return strings.TrimSpace(requestURL.ReplaceAllString(printable.Text(err.Error()), ""))
+}
+
 // sentence returns an error as a sentence.
 func sentence(err error) string {
-	text := strings.TrimSpace(printable.Text(err.Error()))
+	text := plain(err)
 	if text == "" {
 		return "Something failed."
 	}

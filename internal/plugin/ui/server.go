@@ -23,6 +23,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/door"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
+	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 )
@@ -161,9 +162,13 @@ func assetsHandler() http.Handler {
 	must(err)
 	mux := http.NewServeMux()
 	mux.Handle("/assets/", http.StripPrefix("/assets/", http.FileServerFS(files)))
-	mux.HandleFunc("/assets/colors.css", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeContent(w, r, "colors.css", time.Time{}, strings.NewReader(plot.StyleSheet()))
-	})
+	bar, err := fs.ReadFile(files, "bar.css")
+	must(err)
+	for name, text := range map[string]string{"colors.css": plot.StyleSheet(), "report.css": html.StyleSheet() + string(bar), "timeline.js": html.Script()} {
+		mux.HandleFunc("/assets/"+name, func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, name, time.Time{}, strings.NewReader(text))
+		})
+	}
 	return mux
 }
 
@@ -177,7 +182,6 @@ func (s *App) handler() http.Handler {
 	mux.HandleFunc("GET /runs/{namespace}/{name}/events", s.runEvents)
 	mux.HandleFunc("GET /runs/{namespace}/{name}/report", s.report)
 	mux.HandleFunc("GET /compare", s.compare)
-	mux.HandleFunc("GET /compare/report", s.comparison)
 	mux.HandleFunc("GET /benchmarks", s.benchmarkList)
 	mux.HandleFunc("GET /benchmarks/{namespace}/{name}", s.benchmark)
 	mux.HandleFunc("GET /benchmarks/{namespace}/{name}/events", s.benchmarkEvents)
@@ -185,6 +189,8 @@ func (s *App) handler() http.Handler {
 	mux.HandleFunc("GET /new", s.create)
 	mux.HandleFunc("POST /new", s.create)
 	for _, kind := range []string{"runs", "benchmarks"} {
+		mux.HandleFunc("GET /"+kind+"/{namespace}/{name}/again", s.confirmAgain(kind))
+		mux.HandleFunc("POST /"+kind+"/{namespace}/{name}/again", s.again(kind))
 		mux.HandleFunc("GET /"+kind+"/{namespace}/{name}/delete", s.confirmDelete(kind))
 		mux.HandleFunc("POST /"+kind+"/{namespace}/{name}/delete", s.delete(kind))
 		mux.HandleFunc("POST /"+kind+"/{namespace}/{name}/suspend", s.suspend(kind, true))

@@ -189,7 +189,7 @@ func newRun(name string) *v1alpha1.BenchmarkRun {
 	run.Spec.Target.Image = "tomcat:9"
 	run.Spec.Target.Server.Tomcat = &v1alpha1.TomcatServer{}
 	run.Spec.Load.Closed = &v1alpha1.ClosedLoad{Connections: 50, DurationSeconds: ptr.To(int32(60))}
-	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonMeasuring, Message: "The clients measure."}}
+	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonMeasuring, Message: "The clients are sending load."}}
 	run.Status.Progress = &v1alpha1.Progress{State: v1alpha1.ReasonMeasuring, Percent: ptr.To(int32(10)), Requests: ptr.To(int64(5000)), Errors: ptr.To(int64(0)), RequestsPerSecond: "4510"}
 	start := metav1.NewMicroTime(time.Now().Add(-6 * time.Second))
 	run.Status.MeasurementTime = &start

@@ -9,9 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/blocks"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
@@ -128,15 +126,17 @@ func verdictOfBenchmark(b *v1alpha1.Benchmark, followed bool) verdict {
 	switch decided {
 	case v1alpha1.BenchmarkPassed:
 		v.printf("%s passed: %s", name, state.Message)
+	case v1alpha1.BenchmarkMeasured:
+		v.printf("%s was measured: %s", name, state.Message)
 	case v1alpha1.BenchmarkFailed:
 		v.code = exit.GateFailed
 		v.printf("%s FAILED: %s", name, state.Message)
 	case v1alpha1.BenchmarkInconclusive:
 		v.code = exit.Inconclusive
-		v.printf("%s CAN'T TELL YET: %s: %s", name, state.Reason, state.Message)
-		if c := b.Spec.Comparison; c != nil && c.OnInconclusive == v1alpha1.InconclusivePasses {
+		v.printf("%s is INCONCLUSIVE: %s: %s", name, state.Reason, state.Message)
+		if b.Spec.OnInconclusive == v1alpha1.InconclusivePasses {
 			v.code = exit.Success
-			v.printf("It counts as passed, because comparison.onInconclusive is Pass.")
+			v.printf("It counts as passed, because onInconclusive is Pass.")
 		}
 	case v1alpha1.BenchmarkError:
 		v.code = exit.Failed
@@ -146,32 +146,28 @@ func verdictOfBenchmark(b *v1alpha1.Benchmark, followed bool) verdict {
 		v.printf("%s finished, but its status has no verdict", name)
 	}
 	if ofRound && decided != "" {
-		v.effects(round.Effects)
+		v.claims(round.Claims)
 		v.printf("To print the report: kubectl assay report benchmark/%s --namespace %s", b.Name, b.Namespace)
 	}
 	return v
 }
 
-// maxEffects is the largest number of effects in a verdict; the report has all.
-const maxEffects = 10
+// maxClaims is the largest number of claims in a verdict; the report has all.
+const maxClaims = 10
 
-// effects adds a line for each effect, those of the gate first, as in the status.
-func (v *verdict) effects(effects []v1alpha1.EffectStatus) {
-	for i, e := range effects {
-		if i == maxEffects {
-			v.printf("  and %d more in the report", len(effects)-i)
+// claims adds a line for each claim, those that are contradicted first, as in the status.
+func (v *verdict) claims(claims []v1alpha1.ClaimStatus) {
+	for i, c := range claims {
+		if i == maxClaims {
+			v.printf("  and %d more in the report", len(claims)-i)
 			break
 		}
-		role := ""
-		if e.Role == v1alpha1.RoleReport {
-			role = ", not in the gate"
-		}
-		v.printf("  %s of %s: %s%s%s", benchmark.MetricKey(e.Metric, e.Request), e.Cell, inference.Phrase(e.Word), interval(&e), role)
+		v.printf("  %s: %s%s", c.Name, strings.ToLower(string(c.Verdict)), interval(&c))
 	}
 }
 
-// interval returns an effect as text that follows a phrase.
-func interval(e *v1alpha1.EffectStatus) string {
+// interval returns the effect of a claim as text that follows its verdict.
+func interval(c *v1alpha1.ClaimStatus) string {
 	end := func(percent string) string {
 		if percent == "" {
 			return "unbounded"
@@ -179,12 +175,12 @@ func interval(e *v1alpha1.EffectStatus) string {
 		return withSign(percent) + "%"
 	}
 	switch {
-	case e.Percent == "":
+	case c.Percent == "":
 		return ""
-	case e.LowPercent == "" && e.HighPercent == "":
-		return fmt.Sprintf(", %s%% without an interval", withSign(e.Percent))
+	case c.LowPercent == "" && c.HighPercent == "":
+		return fmt.Sprintf(", %s%% without an interval", withSign(c.Percent))
 	}
-	return fmt.Sprintf(", %s%% (%s to %s)", withSign(e.Percent), end(e.LowPercent), end(e.HighPercent))
+	return fmt.Sprintf(", %s%% (%s to %s)", withSign(c.Percent), end(c.LowPercent), end(c.HighPercent))
 }
 
 func withSign(percent string) string {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin/cluster"
@@ -30,14 +29,14 @@ Exit codes:
     0  the run succeeded, and its result is valid and meets its thresholds, if any;
        or the round of the Benchmark passed
     1  the run failed: it has no result; or the round ended with an error
-    2  the result is valid, but misses a threshold; or the round failed: a metric of
-       its gate got worse than its tolerance
+    2  the result is valid, but misses a threshold; or the round failed: a claim is
+       contradicted
     3  the result isn't valid, whatever its thresholds
     4  unknown: the API server can't be reached or rejects the request, the run or
        Benchmark doesn't exist or was deleted, the timeout expired, or the command
        line is invalid
-    5  the round is inconclusive: it can't tell yet; 0 if the Benchmark's
-       comparison.onInconclusive is Pass
+    5  the round is inconclusive: claims are undecided; 0 if the Benchmark's
+       onInconclusive is Pass
   130  interrupted`
 
 const example = `  # Wait for a run, then print its report
@@ -57,7 +56,7 @@ const (
 )
 
 // NewCommand returns the command.
-func NewCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.Command {
 	var timeout time.Duration
 	var waitForCreation bool
 	cmd := &cobra.Command{

@@ -18,6 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/plugin/terminal"
+	"github.com/assay-dev/assay/internal/report/doc"
 )
 
 // subject is a kind of object that can be followed.
@@ -62,7 +63,9 @@ func (f *follower) watch(ctx context.Context, out *terminal.Writer) error {
 		return err
 	}
 	v := f.verdict(object)
-	_, _ = fmt.Fprintln(out, strings.Join(v.lines, "\n")) // Flush reports errors
+	for _, line := range v.lines {
+		_, _ = fmt.Fprintln(out, strings.Join(doc.Wrapped(out.Columns(), "", line, 2), "\n")) // Flush reports errors
+	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write verdict: %w", err)
 	}

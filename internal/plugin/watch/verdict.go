@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/printable"
+	"github.com/assay-dev/assay/internal/report/number"
 )
 
 // runs follows a run.
@@ -92,14 +94,14 @@ func summary(r *v1alpha1.ResultStatus) string {
 		return ""
 	}
 	text := ""
-	if r.RequestsPerSecond != "" {
-		text += ": " + r.RequestsPerSecond + " requests/s"
+	if rate, err := strconv.ParseFloat(r.RequestsPerSecond, 64); err == nil {
+		text += ": " + number.Significant(rate) + " requests/s"
 	}
 	if r.Latency != nil && r.Latency.Total != nil && r.Latency.Total.P99Microseconds != nil {
-		text += fmt.Sprintf(", p99 %.3f ms", float64(*r.Latency.Total.P99Microseconds)/1000)
+		text += ", p99 " + number.Milliseconds(*r.Latency.Total.P99Microseconds) + "ms"
 	}
 	if r.Requests != nil && r.Errors != nil && r.Errors.Total != nil {
-		text += fmt.Sprintf(", %d of %d failed", *r.Errors.Total, *r.Requests)
+		text += fmt.Sprintf(", %s of %s failed", number.Count(*r.Errors.Total), number.Count(*r.Requests))
 	}
 	return text
 }

@@ -14,12 +14,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-const (
-	// maxRequestCurves is the number of requests up to which each has a curve. Of more, those with the longest 99th percentiles have.
-	maxRequestCurves = 8
-	// maxRequestName is the number of characters of a request's name beside its curve. The table of requests has it whole.
-	maxRequestName = 18
-)
+// maxRequestCurves is the number of requests up to which each has a curve. Of more, those with the longest 99th percentiles have.
+const maxRequestCurves = 8
 
 // PercentilesByRequest draws the percentile curve of each request of a load. It has nothing if there are fewer than two.
 func PercentilesByRequest(r *result.Result) doc.Plot {
@@ -42,11 +38,7 @@ func PercentilesByRequest(r *result.Result) doc.Plot {
 		c := &curves[i]
 		s := plot.Stroke{Color: plot.VariantColor(i), Width: 1.5, Dash: []string{"", "6 3"}[i/plot.Variants%2]}
 		p.Marks = append(p.Marks, c.Lines(s)...)
-		short := []rune(c.Name)
-		if len(short) > maxRequestName {
-			short = append(short[:maxRequestName-1], '…')
-		}
-		p.Names = append(p.Names, plot.Name{Text: string(short), Y: c.Max, Stroke: s})
+		p.Names = append(p.Names, plot.Name{Text: c.Name, Y: c.Max, Stroke: s})
 		most, high = max(most, c.Count), max(high, c.Max)
 		for _, at := range c.Points {
 			if at.Y > 0 {

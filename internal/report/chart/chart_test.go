@@ -123,22 +123,20 @@ func TestPlotsShareTheirTimes(t *testing.T) {
 	}
 }
 
-// TestALastPointCutShortHasNoRates checks that the end of a measurement within a second isn't drawn as a drop.
-func TestALastPointCutShortHasNoRates(t *testing.T) {
+// TestAShortLastPointJoins checks that some milliseconds at the end of a measurement aren't drawn as a second.
+func TestAShortLastPointJoins(t *testing.T) {
 	r := long(10, -1)
 	r.DurationMicroseconds = 9_085_000
 	r.Series[9].Requests, r.Series[9].ServerCPU = 8, 100
 	tl := chart.NewTimeline(r)
-	for _, id := range []string{chart.PanelThroughput, chart.PanelCPU, chart.PanelClientCPU} {
-		if v := tl.Panel(id).Lines[0].Values[9]; !math.IsNaN(v) {
-			t.Errorf("%s: %g in the last point", id, v)
-		}
+	if tl.Points() != 9 || tl.End != 9.085 {
+		t.Errorf("%d points to %g s", tl.Points(), tl.End)
 	}
-	if v := tl.Panel(chart.PanelLatency).Lines[3].Values[9]; v != 5 {
+	if v := tl.Panel(chart.PanelThroughput).Lines[0].Values[8]; math.Abs(v-98/1.085) > 0.1 {
+		t.Errorf("%g requests/s in the last point", v)
+	}
+	if v := tl.Panel(chart.PanelLatency).Lines[3].Values[8]; v != 5 {
 		t.Errorf("the maximum of the last point is %g ms, want 5", v)
-	}
-	if math.Abs(tl.CutShort-0.085) > 1e-9 {
-		t.Errorf("the last point is said to have %g s", tl.CutShort)
 	}
 }
 
@@ -252,7 +250,7 @@ func TestCurvesByRequest(t *testing.T) {
 		h.Record(int64(1000 * (i + 1)))
 		r.ByRequest = append(r.ByRequest, result.RequestMetrics{Name: strings.Repeat("é", 20) + strconv.Itoa(i), Requests: 1, Latency: h}, result.RequestMetrics{Name: "failed", Requests: 1})
 	}
-	if got := names(r); len(got) != 8 || got[0] != strings.Repeat("é", 17)+"…" {
+	if got := names(r); len(got) != 8 || got[0] != strings.Repeat("é", 20)+"11" {
 		t.Errorf("names %q", got)
 	}
 	if caption := chart.PercentilesByRequest(r).Caption; !strings.Contains(caption, "The 8 of 12 requests with the longest 99th percentiles.") {

@@ -30,7 +30,7 @@ func (t *Timeline) Figure(l *Panel, axis bool) *plot.Figure {
 	switch {
 	case l.ID == PanelLoad:
 		p.Height = 40
-	case l.Folded:
+	case l.Folded && !l.Stacked:
 		p.Height = 24
 	}
 	if n := len(p.Y.Ticks); p.Height < 60 && n > 2 {
@@ -91,7 +91,7 @@ func (t *Timeline) hairlines() (all []plot.Mark) {
 	return all
 }
 
-// findings draws the numbers of findings where they first happened, those about the full measurement in brackets left of the axis,
+// findings draws the numbers of findings where they first happened, those about the whole measurement in brackets left of the axis,
 // and the words of each breaking point at its time.
 func (t *Timeline) findings() *plot.Figure {
 	const row, apart = 18, 0.1 // apart is of the axis: a number's width in the narrowest plot
@@ -119,7 +119,7 @@ func (t *Timeline) findings() *plot.Figure {
 		p.Marks = append(p.Marks, plot.Rule{X: float64(point.Second), Stroke: hairline, Text: words[i], Row: i})
 	}
 	if len(full) > 0 {
-		p.Axis += "; in brackets: about the full measurement"
+		p.Axis += "; in brackets: the whole measurement"
 	}
 	const perRow = 3 // numbers that have room left of the axis
 	brackets := slices.Collect(slices.Chunk(full, perRow))

@@ -15,7 +15,7 @@ import (
 const PanelHeat = "heatmap"
 
 const (
-	heatColumn = 1.0 / 256 // least width of a column, of the axis: narrower points share one
+	heatColumn = 1.0 / 128 // least width of a column, of the axis: narrower points share one
 	heatRows   = 24
 	heatFactor = 3 // ratio of the shares of two neighboring shades
 )

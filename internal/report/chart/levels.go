@@ -58,7 +58,41 @@ func Levels(r *result.Result) (all []doc.Plot) {
 	for i := range panels {
 		all = append(all, doc.Plot{Drawing: levelFigure(r, &panels[i])})
 	}
-	return all
+	return append(all, LatencyOfThroughput(r))
+}
+
+// LatencyOfThroughput draws the latency at the throughput of each level, joined in their order: where more load brings no more
+// throughput, the lines turn upward or back. Fewer than two levels have nothing.
+func LatencyOfThroughput(r *result.Result) doc.Plot {
+	throughput, unit := levelValues(r, (*result.Level).RequestsPerSecond), report.UnitOfLoad(r)
+	l := Panel{Name: "latency (" + report.LatencyName(&r.Run) + "), ms, log scale", Log: true, Lines: levelLatency(r, (*result.Level).Total)}
+	if len(throughput) < 2 || !l.known() {
+		return doc.Plot{}
+	}
+	p := plot.Plot{Axis: l.Name, Height: 200, X: plot.LinearExact(slices.Max(throughput)), XName: "throughput, successful requests/s", Y: l.Scale(), Names: l.names(), Invalid: invalid(r)}
+	for i := range l.Lines {
+		line := &l.Lines[i]
+		join := plot.Line{Stroke: plot.Stroke{Color: line.Color}}
+		for j, ms := range line.Values {
+			at := plot.Point{X: throughput[j], Y: ms}
+			if join.Points = append(join.Points, at); !at.IsGap() {
+				load := number.Count(r.Levels[j].Load()) + " " + unit
+				p.Marks = append(p.Marks, plot.Dot{At: at, Color: line.Color, Tip: fmt.Sprintf("%s at %s, %s requests/s: %s", line.Name, load, number.Significant(at.X), milliseconds(ms))})
+				if i == len(l.Lines)-1 && (j == 0 || j == len(throughput)-1) {
+					p.Marks = append(p.Marks, plot.Text{At: at, DX: -6, DY: -8, Text: load, Anchor: plot.End, Color: plot.Muted})
+				}
+			}
+		}
+		p.Marks = append(p.Marks, join)
+	}
+	most := 0
+	for j := range throughput {
+		if throughput[j] > throughput[most] {
+			most = j
+		}
+	}
+	caption := fmt.Sprintf("Levels are joined in their order. The most was %s requests/s, at %s %s.", number.Significant(throughput[most]), number.Count(r.Levels[most].Load()), unit)
+	return doc.Plot{Drawing: plot.Of("Latency against throughput by level", caption, p), Caption: caption}
 }
 
 // levelValues returns a metric of each level.

@@ -27,7 +27,7 @@ const (
 
 func (t *Timeline) panels() []Panel {
 	r := t.r
-	all := []Panel{t.loadPanel(), {ID: PanelFindings, Name: "findings"}, throughputPanel(r).withoutEnd(r), latencyPanel(r), errorsPanel(r), targetPanel(r).withoutEnd(r), clientPanel(r).withoutEnd(r)}
+	all := []Panel{t.loadPanel(), {ID: PanelFindings, Name: "findings"}, throughputPanel(r), latencyPanel(r), errorsPanel(r), targetPanel(r), clientPanel(r)}
 	if reached, _ := breakingPoints(r); len(r.Findings)+len(reached) == 0 {
 		all[1].Empty = "none"
 	}
@@ -46,30 +46,8 @@ func values(r *result.Result, of func(*result.Second) float64) []float64 {
 	return all
 }
 
-// perSecond divides by the seconds of a point.
-func perSecond(s *result.Second, x float64) float64 { return x / float64(max(1, s.Seconds)) }
-
-// cutShort returns the length in seconds of the last point, if the measurement ended within it; 0 otherwise.
-func cutShort(r *result.Result) float64 {
-	last := &r.Series[len(r.Series)-1]
-	const rounding = 0.02 // of the measurement, which ends with the last response
-	length := float64(r.DurationMicroseconds)/1e6 - float64(last.Second)
-	if r.DurationMicroseconds <= 0 || length <= 0 || length > float64(last.Seconds)*(1-rounding) {
-		return 0
-	}
-	return length
-}
-
-// withoutEnd makes the rates of a last point unknown that is shorter than it says: divided by its seconds, they would
-// seem to drop.
-func (l Panel) withoutEnd(r *result.Result) Panel {
-	if cutShort(r) > 0 {
-		for i := range l.Lines {
-			l.Lines[i].Values[len(l.Lines[i].Values)-1] = unknown
-		}
-	}
-	return l
-}
+// perSecond divides by the length of a point.
+func perSecond(s *result.Second, x float64) float64 { return x / s.Length() }
 
 func throughputPanel(r *result.Result) Panel {
 	return Panel{ID: PanelThroughput, Name: "throughput, successful requests/s", Unit: "requests/s", Lines: []Line{{

@@ -21,7 +21,7 @@ var openFor = map[string][]string{
 // foldedPanels are the panels that few readers need. Those without any value are omitted, and those that a finding is
 // about aren't folded.
 func foldedPanels(r *result.Result) []Panel {
-	all := []Panel{memoryPanel(r), networkPanel(r).withoutEnd(r), pausesPanel(r), compilerPanel(r).withoutEnd(r), throttledPanel(r).withoutEnd(r), delaysPanel(r), nodePanel(r).withoutEnd(r), tcpPanel(r).withoutEnd(r)}
+	all := []Panel{phasesPanel(r), memoryPanel(r), networkPanel(r), pausesPanel(r), compilerPanel(r), throttledPanel(r), delaysPanel(r), nodePanel(r), tcpPanel(r)}
 	all = slices.DeleteFunc(all, func(l Panel) bool { return !l.known() })
 	for i := range all {
 		all[i].Folded = !slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return slices.Contains(openFor[all[i].ID], f.Reason) })
@@ -69,6 +69,33 @@ func scaled(x int64, size float64) float64 {
 func memoryPanel(r *result.Result) Panel {
 	l := Panel{ID: "memory", Short: "memory", Name: "memory (RSS), MiB", Unit: "MiB"}
 	l.perContainer(r, func(_ *result.Second, u *result.Used) float64 { return scaled(u.Resident, 1<<20) })
+	return l
+}
+
+// maxPhasePoints is the largest number of points whose phases are drawn: of more, the page would be too large.
+const maxPhasePoints = 1200
+
+// phasesPanel has the mean of each phase that occurred, on top of each other: they add up to the mean of a request.
+func phasesPanel(r *result.Result) Panel {
+	l := Panel{ID: "phasetimes", Name: "mean time of each phase of a request, ms", Unit: "ms", Stacked: true}
+	if len(r.Series) > maxPhasePoints {
+		return l
+	}
+	for _, part := range phases {
+		of := values(r, func(s *result.Second) float64 {
+			if s.Phases == nil || s.Phases[result.Total].Count == 0 {
+				return unknown
+			}
+			var means [result.Phases]float64
+			for p := range means {
+				means[p] = float64(s.Phases[p].Sum) / float64(s.Phases[result.Total].Count)
+			}
+			return part.of(&means) / 1000
+		})
+		if slices.ContainsFunc(of, func(ms float64) bool { return ms > 0 }) {
+			l.Lines = append(l.Lines, Line{Name: part.name, Stroke: plot.Stroke{Color: part.color}, Step: true, Values: of})
+		}
+	}
 	return l
 }
 

@@ -23,8 +23,6 @@ type Timeline struct {
 	Times []float64
 	// Panels are the plots, in the order from above. The first shows the load, and the folded ones come last.
 	Panels []Panel
-	// CutShort is the length in seconds of a last point that is shorter than it says, and therefore without rates; else 0.
-	CutShort float64
 
 	r *result.Result
 }
@@ -69,12 +67,14 @@ func NewTimeline(r *result.Result) *Timeline {
 	if len(r.Series) == 0 {
 		return nil
 	}
-	t := &Timeline{r: r, CutShort: cutShort(r)}
+	shown := *r
+	shown.Series, r = r.Points(), &shown
+	t := &Timeline{r: r}
 	for i := range r.Series {
 		t.Times = append(t.Times, float64(r.Series[i].Second))
 	}
 	last := &r.Series[len(r.Series)-1]
-	t.End = float64(last.Second + max(1, last.Seconds))
+	t.End = float64(last.Second) + last.Length()
 	t.Times = append(t.Times, t.End)
 	if r.Warmup != nil {
 		t.Warmup = float64(r.Warmup.DurationMicroseconds) / 1e6

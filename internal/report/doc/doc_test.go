@@ -226,6 +226,38 @@ func TestTablesFitTerminals(t *testing.T) {
 	}
 }
 
+// TestTextFitsTerminals checks that sentences, findings and facts are broken between words where a terminal ends, and nowhere else.
+func TestTextFitsTerminals(t *testing.T) {
+	d := &doc.Document{
+		Title: "run", Verdict: doc.Verdict{Text: "VALID"}, Sentences: []doc.Sentence{{Text: strings.Repeat("word ", 30)}},
+		Findings: []doc.Finding{{Severity: "Warns", Reason: "StartSkew", Message: strings.Repeat("clients started apart ", 12)}},
+	}
+	d.Add(doc.Section{Blocks: []doc.Block{doc.Paragraph{strings.Repeat("paragraph ", 12)}, doc.Facts{Facts: []doc.Fact{
+		{"Name", strings.Repeat("value ", 20)}, {"A name that is longer than its column", strings.Repeat("value ", 20)},
+	}}}})
+	var full bytes.Buffer
+	if err := doc.WriteText(&full, d); err != nil {
+		t.Fatal(err)
+	}
+	for _, columns := range []int{60, 80, 120} {
+		out := terminal{columns: columns}
+		if err := doc.WriteText(&out, d); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if len([]rune(line)) >= columns {
+				t.Errorf("on %d columns: %q", columns, line)
+			}
+		}
+		if diff := cmp.Diff(strings.Fields(full.String()), strings.Fields(out.String())); diff != "" {
+			t.Errorf("on %d columns (-want +got):\n%s", columns, diff)
+		}
+		if columns == 60 && !strings.Contains(out.String(), "\n  Warns StartSkew: clients started apart clients started\n    apart clients") {
+			t.Errorf("further lines of a finding aren't indented:\n%s", out.String())
+		}
+	}
+}
+
 func TestTableOf(t *testing.T) {
 	rows := []string{"a", "bcd"}
 	same := func(s *string) string { return *s }

@@ -11,9 +11,9 @@ import (
 
 // Document is a report.
 type Document struct {
-	// Title names what the report is about; empty for none. Subtitle says more of it.
-	Title, Subtitle string
-	Verdict         Verdict
+	// Title names what the report is about; empty for none. Subtitle says more of it, and Date when it was measured.
+	Title, Subtitle, Date string
+	Verdict               Verdict
 	// Sentences are the answer, the worst first. Remarks are further sentences. Notes are about the report itself.
 	Sentences []Sentence
 	Remarks   []string

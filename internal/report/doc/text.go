@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
+
 	"github.com/assay-dev/assay/internal/printable"
 )
 
@@ -27,6 +29,35 @@ type textWriter struct {
 }
 
 func (t *textWriter) line(text string) { fmt.Fprintln(&t.out, strings.TrimRight(text, " ")) }
+
+// wrapped writes a text after what begins its first line; see Wrapped.
+func (t *textWriter) wrapped(begin, content string, indent int) {
+	for _, line := range Wrapped(t.columns, begin, content, indent) {
+		t.line(line)
+	}
+}
+
+// Wrapped returns a text after what begins its first line, broken between words for a terminal with a number of columns, of which it leaves the last
+// free; 0 columns are no terminal. Further lines begin with as many spaces as indent says.
+func Wrapped(columns int, begin, content string, indent int) (lines []string) {
+	width := columns - 1 - indent
+	if columns == 0 || width < minWrapped || text.StringWidthWithoutEscSequences(begin+content) < columns {
+		return []string{begin + content}
+	}
+	// What begins the first line is wider or narrower than the indent: it is wrapped as if it had that width.
+	first := strings.Repeat("x", max(0, text.StringWidthWithoutEscSequences(begin)-indent))
+	for i, line := range strings.Split(text.WrapSoft(first+content, width), "\n") {
+		if i == 0 {
+			lines = append(lines, begin+strings.TrimRight(strings.TrimPrefix(line, first), " "))
+			continue
+		}
+		lines = append(lines, strings.Repeat(" ", indent)+strings.Trim(line, " "))
+	}
+	return lines
+}
+
+// minWrapped is the least number of columns into which texts are broken.
+const minWrapped = 20
 
 // begin begins a block.
 func (t *textWriter) begin(kind string) {
@@ -81,13 +112,13 @@ func (t *textWriter) block(b Block) {
 	switch b := b.(type) {
 	case Paragraph:
 		t.begin(Kind(b))
-		for _, text := range b {
-			t.line(printable.Text(text))
+		for _, line := range b {
+			t.wrapped("", printable.Text(line), 0)
 		}
 	case List:
 		t.begin(Kind(b))
 		for _, item := range b {
-			t.line("  " + printable.Text(item))
+			t.wrapped("  ", printable.Text(item), 4)
 		}
 	case Facts:
 		t.facts(b)
@@ -118,7 +149,7 @@ func (t *textWriter) facts(b Facts) {
 		if name != "" {
 			name += ":"
 		}
-		t.line(fmt.Sprintf("%s%-*s %s", indent, width, name, printable.Text(f.Value)))
+		t.wrapped(fmt.Sprintf("%s%-*s ", indent, width, name), printable.Text(f.Value), len(indent)+width+1)
 	}
 }
 

@@ -8,8 +8,8 @@
   const readout = timeline.querySelector("[data-readout]"), spoken = timeline.querySelector("[data-spoken]"), hint = readout.textContent;
   const figures = [...timeline.querySelectorAll("[data-panel]")].filter((f) => f.querySelector(".fit svg"));
   const panels = new Map(data.panels.map((p) => [p.id, p]));
-  for (const panel of data.panels) { // a value that all points share is there once
-    for (const line of panel.lines) line.values ||= data.times.map(() => line.all);
+  for (const panel of data.panels) { // a value that all points share, and a line of several panels, are there once
+    for (const line of panel.lines) line.values ||= panel.heat ? panels.get("latency").lines.find((l) => l.name === line.name).values : data.times.map(() => line.all);
   }
   const all = data.end - data.start;
   let at = -1; // the point of the cursor
@@ -73,11 +73,11 @@
     return s.from + (x - plot.left) / plot.width * (s.to - s.from);
   };
 
-  // remember keeps the zoomed span in the URL. A page in a frame may not change its URL.
+  // remember keeps the zoomed span in the URL.
   function remember() {
     if (!range && !location.hash.startsWith("#zoom=")) return;
     const hash = range ? "#zoom=" + Number(range.from.toFixed(3)) + "," + Number(range.to.toFixed(3)) : "#";
-    try { history.replaceState(null, "", hash); } catch (e) { if (e.name !== "SecurityError") throw e; }
+    history.replaceState(null, "", hash);
   }
 
   // remembered zooms into the span of the URL, if it has one.
@@ -225,5 +225,5 @@
   window.addEventListener("resize", () => { if (range) zoom(range.from, range.to); });
   window.addEventListener("hashchange", remembered);
   remembered();
-  window.addEventListener("beforeprint", () => { unzoom(); for (const d of document.querySelectorAll("details")) d.open = true; });
+  window.addEventListener("beforeprint", () => { unzoom(); for (const d of document.querySelectorAll("details.block")) d.open = true; });
 })();

@@ -36,6 +36,12 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"signed": func(text string) string { return number.Minus(visible(text)) },
 	"add":    func(a, b int) int { return a + b },
 	"svg":    func(d doc.Drawing) template.HTML { return template.HTML(d.SVG()) }, //nolint:gosec // see doc.Drawing
+	"save": func(d doc.Drawing) template.HTML {
+		if s, is := d.(saved); is {
+			return template.HTML(s.mark()) //nolint:gosec // without any text
+		}
+		return ""
+	},
 	"lines": func(lines doc.Preformatted) string {
 		texts := make([]string, len(lines))
 		for i, line := range lines {
@@ -117,10 +123,28 @@ func visible(text string) string {
 	return strings.Join(parts, space)
 }
 
+// Frame is what a server of pages has around a document. Such a page has no script or style of its own, and no policy: the
+// server sends one that allows none.
+type Frame struct {
+	// Bar is above the document.
+	Bar template.HTML
+	// Style and Script are the paths of StyleSheet and Script.
+	Style, Script string
+}
+
+// StyleSheet returns the style of pages.
+func StyleSheet() string { return pageCSS + plot.StyleSheet() }
+
+// Script returns the script of pages with plots over time.
+func Script() string { return timelineJS }
+
 // Write writes a document as a page. Its head forbids it to load anything, and to run any script but the page's own, whose
 // hash the head has. The same document always gives the same bytes.
-func Write(w io.Writer, d *doc.Document) error {
-	style, script, series := pageCSS+plot.StyleSheet(), "", seriesOf(d)
+func Write(w io.Writer, d *doc.Document) error { return WriteIn(w, d, nil) }
+
+// WriteIn writes a document as a page in a frame, or as Write does if that is nil.
+func WriteIn(w io.Writer, d *doc.Document, frame *Frame) error {
+	style, script, series := StyleSheet(), "", seriesOf(d)
 	if series != nil {
 		script = timelineJS
 	}
@@ -130,8 +154,9 @@ func Write(w io.Writer, d *doc.Document) error {
 	}
 	shown := *d
 	shown.Sections = slices.Clone(d.Sections)
+	save := links{caption: Caption(d)}
 	for i := range shown.Sections {
-		shown.Sections[i].Blocks = arranged(shown.Sections[i].Blocks, false)
+		shown.Sections[i].Blocks = save.in(arranged(shown.Sections[i].Blocks, false))
 	}
 	// None of style, script and policy has anything of a user.
 	data := struct {
@@ -140,11 +165,106 @@ func Write(w io.Writer, d *doc.Document) error {
 		Policy string
 		Style  template.CSS
 		Script template.JS
-	}{shown, series, policy, template.CSS(style), template.JS(script)} //nolint:gosec // see above
-	if err := page.Execute(w, data); err != nil {
+		Frame  *Frame
+	}{shown, series, policy, template.CSS(style), template.JS(script), frame} //nolint:gosec // see above
+	var text strings.Builder
+	if err := page.Execute(&text, data); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
-	return nil
+	return save.fill(w, d, text.String())
+}
+
+// saved is a figure that is a link's to save as a file. The file is in the link, so that neither network nor script is needed.
+type saved struct {
+	doc.Drawing
+	number int // of the link
+}
+
+// mark stands in a page where a link may be. No text has it: in texts, "<" is escaped.
+func (s saved) mark() string { return fmt.Sprintf("<!--save %d-->", s.number) }
+
+// links has the figures that a page can save.
+type links struct {
+	caption plot.Caption
+	figures []*plot.Figure
+}
+
+// in returns blocks whose figures are saved.
+func (l *links) in(blocks []doc.Block) []doc.Block {
+	one := func(drawing doc.Drawing) doc.Drawing {
+		f, is := drawing.(*plot.Figure)
+		if !is || len(f.Columns) == 0 {
+			return drawing
+		}
+		l.figures = append(l.figures, f)
+		return saved{f, len(l.figures) - 1}
+	}
+	all := slices.Clone(blocks)
+	for i, b := range all {
+		switch b := b.(type) {
+		case doc.Plot:
+			b.Drawing = one(b.Drawing)
+			all[i] = b
+		case doc.Group:
+			b.Blocks = l.in(b.Blocks)
+			all[i] = b
+		case doc.Panels:
+			b.Panels, b.Folded = slices.Clone(b.Panels), slices.Clone(b.Folded)
+			for _, panels := range [][]doc.Panel{b.Panels, b.Folded} {
+				for j := range panels {
+					panels[j].Drawing = one(panels[j].Drawing)
+				}
+			}
+			all[i] = b
+		}
+	}
+	return all
+}
+
+// maxLinked is the length of a page up to which its figures have links. Those without are written by -o svg alone.
+const maxLinked = 600_000
+
+// fill writes the page of a document with a link at each mark, as long as the page isn't too long.
+func (l *links) fill(w io.Writer, d *doc.Document, page string) error {
+	left := maxLinked - len(page)
+	for i, f := range l.figures {
+		before, after, found := strings.Cut(page, saved{number: i}.mark())
+		if !found { // its drawing is empty
+			continue
+		}
+		link := l.link(d, f)
+		if left -= len(link); left < 0 {
+			left, link = left+len(link), ""
+		}
+		if _, err := io.WriteString(w, before+link); err != nil {
+			return err
+		}
+		page = after
+	}
+	_, err := io.WriteString(w, page)
+	return err
+}
+
+// link returns the link of a figure. Quotes and ampersands of texts are escaped in the file: those that are left are of its elements.
+func (l *links) link(d *doc.Document, f *plot.Figure) string {
+	const mostOfName = 80
+	address := strings.NewReplacer("%", "%25", "#", "%23", "<", "%3C", ">", "%3E", `"`, "'", "&", "&amp;").Replace(strings.TrimSpace(plot.File(l.caption, f)))
+	words := strings.FieldsFunc(strings.ToLower(visible(d.Title+" "+f.Title)), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	name := strings.Join(words, "-")
+	return fmt.Sprintf(`<a class="save" download="%s.svg" href="data:image/svg+xml;charset=utf-8,%s" aria-label="Save as SVG: %s">SVG</a>`,
+		strings.Trim(name[:min(len(name), mostOfName)], "-"), address, template.HTMLEscapeString(visible(f.Title)))
+}
+
+// Caption returns what a picture of a document that stands alone says of it.
+func Caption(d *doc.Document) plot.Caption {
+	c := plot.Caption{
+		Subject: strings.TrimSuffix(d.Title+", "+d.Subtitle, ", "), Verdict: strings.TrimSpace(d.Verdict.Text + " " + d.Verdict.Addendum.Text), VerdictColor: plot.Color(d.Verdict.Tone),
+		Date: d.Date, Invalid: d.Invalid,
+	}
+	if d.Verdict.Addendum.Tone == doc.Bad {
+		c.VerdictColor = plot.Bad
+	}
+	return c
 }
 
 // seriesOf returns the data of a document's panels; nil without panels.

@@ -61,7 +61,26 @@ func File(c Caption, figures ...*Figure) string {
 	label := strings.TrimSpace(fmt.Sprintf("%s: %s. %s.%s", title, c.Subject, c.Verdict, description))
 	fmt.Fprintf(&top, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %s" width="%d" height="%s" font-size="12" fill="none" stroke-linecap="round" stroke-linejoin="round">`,
 		escape(label), fileWidth+2*margin, decimal(height), fileWidth+2*margin, decimal(height))
-	return top.String() + `<style>text{font-family:system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}` + ownStyleSheet(defs+body) + "</style>" + defs + body + "</svg>\n"
+	return top.String() + style(defs+body) + defs + body + "</svg>\n"
+}
+
+// Badge returns a name and a verdict in its color next to each other as an SVG file, one line high.
+func Badge(name, verdict string, color Color) string {
+	const height, pad, most = 24, 8, 400
+	name, verdict = clip(name, most, false), clip(verdict, most, true)
+	left := textWidth(name, false) + 2*pad
+	width := left + textWidth(verdict, true) + 2*pad
+	f := &file{}
+	fmt.Fprintf(&f.body, `<rect class="f-grid" width="%s" height="%d"/><rect class="f-plot s-grid" x="%s" y="0.5" width="%s" height="%d"/>`, decimal(left), height, decimal(left), decimal(width-left-0.5), height-1)
+	f.line(pad, 16, name, 12, false, Ink)
+	f.line(left+pad, 16, verdict, 12, true, color)
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %s %d" width="%s" height="%d" font-size="12" fill="none">`,
+		escape(name+": "+verdict), decimal(width), height, decimal(width), height) + style(f.body.String()) + f.body.String() + "</svg>\n"
+}
+
+// style returns the style element of a file.
+func style(elements string) string {
+	return `<style>text{font-family:system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}` + ownStyleSheet(elements) + "</style>"
 }
 
 // named reports whether the name of the first axis says what the figure's title says.
@@ -121,7 +140,7 @@ func (f *file) names(names []Name) {
 	f.y += lineHeight
 	x := 0.0
 	for i := range names {
-		text := clip(names[i].Text, fileWidth-22, false)
+		text := names[i].and(clip(names[i].Text, fileWidth-22-textWidth(names[i].and(""), false), false))
 		need := 22 + textWidth(text, false) + 16
 		if x > 0 && x+need > fileWidth {
 			x, f.y = 0, f.y+lineHeight
@@ -145,7 +164,7 @@ func (f *file) plot(p *Plot, x, width float64) {
 		if head.text != "" {
 			for _, line := range wrap(head.text, width, head.bold) {
 				f.y += lineHeight
-				f.line(x, f.y, clip(line, width, head.bold), 12, head.bold, head.c)
+				f.line(x, f.y, line, 12, head.bold, head.c)
 			}
 		}
 	}
@@ -185,7 +204,7 @@ func (f *file) rows(p *Plot, x, width float64) {
 		height := max(RowHeight, lineHeight*float64(len(lines)))
 		middle := f.y + height/2 + 4
 		for j, line := range lines {
-			f.line(x, middle+lineHeight*(float64(j)-float64(len(lines)-1)/2), clip(line, name, r.Bold), 12, r.Bold, Ink)
+			f.line(x, middle+lineHeight*(float64(j)-float64(len(lines)-1)/2), line, 12, r.Bold, Ink)
 		}
 		at := right + columnGap
 		for j := range r.Texts {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -158,14 +159,20 @@ func spread(heights []float64, gap, top, bottom float64) []float64 {
 	return at
 }
 
-// wrap breaks a text between words into lines that are about width wide at most.
+// wrap breaks a text between words, and words that are too long, into lines that are about width wide at most.
 func wrap(text string, width float64, bold bool) (lines []string) {
 	for _, word := range strings.Fields(text) {
 		if last := len(lines) - 1; last >= 0 && textWidth(lines[last]+" "+word, bold) <= width {
 			lines[last] += " " + word
 			continue
 		}
-		lines = append(lines, word)
+		for letters := []rune(word); len(letters) > 0; {
+			n := len(letters)
+			for n > 1 && textWidth(string(letters[:n]), bold) > width {
+				n--
+			}
+			lines, letters = append(lines, string(letters[:n])), letters[n:]
+		}
 	}
 	return lines
 }
@@ -183,6 +190,35 @@ func clip(text string, width float64, bold bool) string {
 		return ""
 	}
 	return strings.TrimRight(string(letters), " ") + "…"
+}
+
+// cuts are the ways to shorten the text at a place to n letters, the most readable first.
+var cuts = []func(letters []rune, n, at int) string{
+	func(letters []rune, n, _ int) string { return string(letters[:n]) + "…" },
+	func(letters []rune, n, _ int) string {
+		return string(letters[:(n+1)/2]) + "…" + string(letters[len(letters)-n/2:])
+	},
+	func(letters []rune, n, _ int) string { return "…" + string(letters[len(letters)-n:]) },
+	func(letters []rune, n, at int) string { return string(letters[:n]) + "…" + strconv.Itoa(at+1) },
+}
+
+// shortened returns texts that fit, of which those that were different still are: names that begin alike are cut in their middle, or where
+// else they differ.
+func shortened(texts []string, fits func(at int, text string) bool) []string {
+	short, distinct := make([]string, len(texts)), func(texts []string) int { return len(slices.Compact(slices.Sorted(slices.Values(texts)))) }
+	for _, cut := range cuts {
+		for at, text := range texts {
+			letters := []rune(text)
+			short[at] = text
+			for n := len(letters) - 1; n > 0 && !fits(at, short[at]); n-- {
+				short[at] = cut(letters, n, at)
+			}
+		}
+		if distinct(short) == distinct(texts) {
+			break
+		}
+	}
+	return short
 }
 
 // textWidth returns about how wide a text of 12 pixels is, rather too much than too little: fonts differ.

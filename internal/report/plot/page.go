@@ -108,7 +108,7 @@ func writeNames(page *strings.Builder, class string, names []Name) {
 			names[i].sample(page, 0, 5)
 			page.WriteString("</svg>")
 		}
-		page.WriteString(escape(names[i].Text) + "</span> ")
+		page.WriteString(escape(names[i].and(names[i].Text)) + "</span> ")
 	}
 	page.WriteString("</p>")
 }
@@ -193,23 +193,36 @@ func (p *Plot) endNames(d *drawing) {
 	for i := range p.Names {
 		heights[i] = d.down(p.Names[i].Y) + 4
 	}
+	left := func(i int) float64 {
+		if p.Names[i].sampled() {
+			return 8 + 22 // the piece of the line
+		}
+		return 8
+	}
+	texts := make([]string, len(p.Names))
+	for i := range p.Names {
+		texts[i] = p.Names[i].Text
+	}
+	texts = shortened(texts, func(i int, text string) bool {
+		return textWidth(p.Names[i].and(text), p.Names[i].Bold) <= namesWidth-left(i)
+	})
 	bottom := max(d.top+d.height+4, d.top+nameHeight*float64(len(p.Names)))
 	d.body.WriteString(`<svg class="beside" x="100%" overflow="visible">`)
 	for i, y := range spread(heights, nameHeight, d.top+8, bottom) {
 		n := &p.Names[i]
-		x, color, weight := 8.0, Muted, ""
+		x, color, weight := left(i), Muted, ""
 		if n.sampled() {
-			n.sample(&d.body, x, y-4)
-			x, color = x+22, Ink
+			n.sample(&d.body, 8, y-4)
+			color = Ink
 		}
 		if n.Bold {
 			weight = ` font-weight="600"`
 		}
-		short, tip := clip(n.Text, namesWidth-x, n.Bold), ""
+		short, tip := texts[i], ""
 		if short != n.Text {
-			tip = "<title>" + escape(n.Text) + "</title>"
+			tip = "<title>" + escape(n.and(n.Text)) + "</title>"
 		}
-		fmt.Fprintf(&d.body, `<text class="f-%s" x="%s" y="%s"%s>%s%s</text>`, color, decimal(x), decimal(y), weight, tip, escape(short))
+		fmt.Fprintf(&d.body, `<text class="f-%s" x="%s" y="%s"%s>%s%s</text>`, color, decimal(x), decimal(y), weight, tip, escape(n.and(short)))
 	}
 	d.body.WriteString("</svg>")
 }

@@ -155,6 +155,7 @@ const (
 	Right // an arrow head: the value is beyond the axis
 	Left
 	Up
+	Down
 )
 
 // Dot is a dot with a tip.
@@ -197,6 +198,8 @@ type Text struct {
 // Name is the name of a line, with a piece of it.
 type Name struct {
 	Text string
+	// Value follows the text; a text without room for both is shortened, a value never.
+	Value string
 	// Y is where the line ends.
 	Y float64
 	// Stroke is that of the line. A name without color has no piece of a line. Instead of a line, Box is a filled box and Dotted
@@ -205,6 +208,14 @@ type Name struct {
 	Box, Dotted bool
 	Shape       *Dot
 	Bold        bool
+}
+
+// and returns a text with the value behind it.
+func (n *Name) and(text string) string {
+	if n.Value == "" {
+		return text
+	}
+	return text + " " + n.Value
 }
 
 // OfVariant returns the name of a variant, whose line ends at y.

@@ -25,12 +25,12 @@ func everything(text string) *Figure {
 		Area{Color: Grid, Outlines: [][]Point{{{}, at, {X: 9}}}}, Dots{Color: P999, Radius: 2, Points: []Point{at}}, Text{At: at, Text: text, Bold: true},
 		Rect{To: at, Color: Bad, Outlined: true, Hatched: true, Corner: true, Ink: Ink, Text: text, Tip: text}, Rect{To: at, Color: Heat(1), Apart: true}, Dot{At: at, Number: 3, Tip: text, Color: Good},
 	}
-	for s := Circle; s <= Up; s++ {
+	for s := Circle; s <= Down; s++ {
 		marks = append(marks, Dot{At: at, Shape: s, Color: Bad, Hollow: s == Square, Tip: text})
 	}
 	x := Linear(0, 10)
 	x.Ticks[0].Label, x.Ticks[1].Below = text, text
-	names := []Name{{Text: text, Stroke: stroke, Bold: true}, {Text: text, Box: true, Stroke: stroke}, {Text: text, Dotted: true, Stroke: stroke}, OfVariant(2, text, 4), {Text: text}}
+	names := []Name{{Text: text, Stroke: stroke, Bold: true}, {Text: text, Box: true, Stroke: stroke}, {Text: text, Dotted: true, Stroke: stroke}, OfVariant(2, text, 4), {Text: text, Value: text}}
 	xy := Plot{Title: text, Axis: text, X: x, Y: x, XName: text, Height: 100, Marks: marks, Names: names, Invalid: true}
 	rows := Plot{Axis: text, X: x, XName: text, Names: names, Ends: [2]string{text, text}, Invalid: true, Rows: []Row{{Name: text, Bold: true, Marks: marks, Texts: []Text{{Text: text, Color: Good, Bold: true}}}, {}}}
 	return &Figure{Title: text, Description: text, Names: names, Note: text, Columns: [][]Plot{{xy, rows}, {xy}}}

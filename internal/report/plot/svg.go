@@ -231,7 +231,7 @@ func (m Text) draw(d *drawing) {
 var shapes = map[Shape]string{
 	Square: "M-3.5-3.5h7v7h-7Z", Triangle: "M0-4.5L4.5 3.5h-9Z", Diamond: "M0-5L5 0 0 5-5 0Z", Inverse: "M0 4.5L4.5-3.5h-9Z",
 	Plus: "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3Z", Cross: "M-4.5-4.5L4.5 4.5M-4.5 4.5L4.5-4.5",
-	Right: "M0 0L-7-4.5v9Z", Left: "M0 0L7-4.5v9Z", Up: "M0 0L-3.5 6h7Z",
+	Right: "M0 0L-7-4.5v9Z", Left: "M0 0L7-4.5v9Z", Up: "M0 0L-3.5 6h7Z", Down: "M0 0L-3.5-6h7Z",
 }
 
 // definitions returns the forms of dots and the hatch, if elements refer to them. Their names are the same in all figures of a page, so
@@ -245,7 +245,7 @@ func definitions(elements string) string {
 	}
 	define("hatch-bad", `<pattern id="hatch-bad" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="s-bad" stroke-width="1.5" stroke-opacity="0.4" d="M0 0V6"/></pattern>`)
 	define("corner", `<path id="corner" d="M-10 0h9v9Z"/>`)
-	for s := Square; s <= Up; s++ {
+	for s := Square; s <= Down; s++ {
 		id := fmt.Sprintf("shape%d", s)
 		define(id, fmt.Sprintf(`<path id="%s" d="%s"/>`, id, shapes[s]))
 	}

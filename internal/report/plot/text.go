@@ -69,14 +69,15 @@ func (p *Plot) textRows(columns int) []string {
 	for i := range p.Rows {
 		width = max(width, min(utf8.RuneCountInString(p.Rows[i].Name), maxRowName))
 	}
+	names := make([]string, len(p.Rows))
+	for i := range p.Rows {
+		names[i] = p.Rows[i].Name
+	}
+	names = shortened(names, func(_ int, text string) bool { return utf8.RuneCountInString(text) <= width })
 	lines := []string{strings.Repeat(" ", width+2) + p.X.text(columns) + "  " + p.Axis}
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		name := []rune(row.Name)
-		if len(name) > width {
-			name = append(name[:width-1:width-1], '…')
-		}
-		line := fmt.Sprintf("%-*s  %s", width, string(name), row.text(&p.X, columns))
+		line := fmt.Sprintf("%-*s  %s", width, names[i], row.text(&p.X, columns))
 		for _, text := range row.Texts {
 			line += "  " + text.Text
 		}

@@ -98,6 +98,7 @@ func Forwarding() *result.Result {
 	node.ListenOverflows, node.ListenDrops, node.AcceptQueue, node.AcceptQueueLimit = 3, 3, 101, 100
 	node.Sockets, node.Established, node.TimeWait, node.SpuriousRetransmits = 60, 50, 4, 2
 	r.NodeUsage, r.Environment.Governor = node, "performance"
+	r.Environment.Machine = &result.Machine{CPUModel: "AMD EPYC 7763 64-Core Processor", CPUs: 8, MemoryBytes: 33_659_060_224, MaxFrequency: 3_529_052}
 	r.Clients[1].NodeUsage = &result.NodeUsage{CPUTime: 4e6, Idle: 2e6, OtherCPU: 1e6, Steal: 40_000, SoftIRQ: 100_000, RunQueue: 5}
 	r.Series[0].Node, r.Series[0].ClientNode = node, r.Clients[1].NodeUsage
 	used := r.Backends[0].Spent()

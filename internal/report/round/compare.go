@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/number"
+	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
@@ -18,8 +17,6 @@ import (
 type CompareOptions struct {
 	// Metrics are those to compare. If empty, they are those that a round's own comparison names, and the default ones.
 	Metrics []v1alpha1.BenchmarkMetric
-	// TolerancePercent is the difference that doesn't matter, for metrics for which no comparison has one.
-	TolerancePercent int32
 	// ConfidencePercent is that of the intervals.
 	ConfidencePercent int32
 }
@@ -61,33 +58,43 @@ func Compare(baseline, candidate Side, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
-// metricsToCompare returns the metrics with their tolerances and directions: as the candidate's comparison has
-// them or, if it names none, the baseline's.
-func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.ComparedMetric {
-	known := candidate.Compared
-	if len(known) == 0 {
-		known = baseline.Compared
+// CompareAll compares sides with the first one. One that has nothing to compare says so, unless it is the only one.
+func CompareAll(sides []Side, results []*result.Result, o CompareOptions) (*Comparison, error) {
+	var all []*Comparison
+	for i := 1; i < len(sides); i++ {
+		c, err := Compare(sides[0], sides[i], o)
+		switch {
+		case errors.Is(err, ErrNoRuns) && len(sides) == 2:
+			return NotCompared(sides[0], sides[i], err.Error()), err
+		case errors.Is(err, ErrNoRuns):
+			c = NotCompared(sides[0], sides[i], err.Error())
+		case err != nil:
+			return nil, err
+		}
+		c.Results = [2]*result.Result{results[0], results[i]}
+		all = append(all, c)
 	}
-	names := o.Metrics
+	all[0].Others = all[1:]
+	return all[0], nil
+}
+
+// metricsToCompare returns the metrics: those that the candidate's comparison has or, if it names none, the baseline's, and the
+// default ones.
+func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.BenchmarkMetric {
+	if len(o.Metrics) > 0 {
+		return o.Metrics
+	}
+	names := candidate.Compared
 	if len(names) == 0 {
-		for _, m := range known {
-			names = append(names, benchmark.KeyOf(&m))
-		}
-		for _, m := range append(slices.Clone(defaultMetrics), v1alpha1.MetricTargetPeakMemory) {
-			if !slices.Contains(names, m) {
-				names = append(names, m)
-			}
+		names = baseline.Compared
+	}
+	names = slices.Clone(names)
+	for _, m := range append(slices.Clone(defaultMetrics), v1alpha1.MetricTargetPeakMemory) {
+		if !slices.Contains(names, m) {
+			names = append(names, m)
 		}
 	}
-	metrics := make([]v1alpha1.ComparedMetric, len(names))
-	for i, name := range names {
-		metric, request := benchmark.SplitMetric(name)
-		metrics[i] = v1alpha1.ComparedMetric{Name: metric, Request: request, TolerancePercent: ptr.To(o.TolerancePercent)}
-		if at := slices.IndexFunc(known, func(m v1alpha1.ComparedMetric) bool { return benchmark.KeyOf(&m) == name }); at >= 0 {
-			metrics[i] = known[at]
-		}
-	}
-	return metrics
+	return names
 }
 
 func compared(e benchmark.Effect, p *pair) ComparedEffect {
@@ -139,7 +146,7 @@ func (c *Comparison) noteFewRuns() {
 	if !few {
 		return
 	}
-	alpha := statistics.Alpha(float64(c.ConfidencePercent), len(c.Effects))
+	alpha := statistics.Alpha(float64(c.ConfidencePercent), 1)
 	need := 2
 	for statistics.MinRuns(alpha, need) > need {
 		need++
@@ -148,6 +155,5 @@ func (c *Comparison) noteFewRuns() {
 	if least == 1 {
 		text = "A single run on a side says nothing about noise: such a difference may be noise alone."
 	}
-	c.Notes = append(c.Notes, fmt.Sprintf("%s For %s at %d%% confidence make at least %d runs on each side, or compare fewer with --metric.",
-		text, number.Plural(len(c.Effects), "difference"), c.ConfidencePercent, need))
+	c.Notes = append(c.Notes, fmt.Sprintf("%s For %d%% confidence make at least %d runs on each side.", text, c.ConfidencePercent, need))
 }

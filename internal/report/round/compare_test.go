@@ -22,7 +22,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
 
-var options = round.CompareOptions{TolerancePercent: 5, ConfidencePercent: 95}
+var options = round.CompareOptions{ConfidencePercent: 95}
 
 // set returns runs whose latency is about microseconds, and their facts.
 func set(t *testing.T, cell string, runs int, microseconds float64, image, kernel string) round.Group {
@@ -69,15 +69,15 @@ func TestCompareSets(t *testing.T) {
 	for _, format := range []string{"text", "markdown"} {
 		golden(t, "compare."+format, []byte(writeComparison(t, format, c)))
 	}
-	words := map[v1alpha1.BenchmarkMetric]v1alpha1.EffectWord{}
+	without := map[v1alpha1.BenchmarkMetric]bool{} // 0% in the interval
 	for _, e := range c.Effects {
-		words[e.Metric] = e.Word
-		if !e.DifferentTimes || e.Role != v1alpha1.RoleReport || e.Verdict != "" {
+		without[e.Metric] = *e.LowPercent > 0 || *e.HighPercent < 0
+		if !e.DifferentTimes {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := map[v1alpha1.BenchmarkMetric]v1alpha1.EffectWord{"LatencyP50": "Worse", "LatencyP99": "Worse", "RequestsPerSecond": "Worse", "ErrorRate": "NoDifference"}
-	if diff := cmp.Diff(want, words); diff != "" {
+	want := map[v1alpha1.BenchmarkMetric]bool{"LatencyP50": true, "LatencyP99": true, "RequestsPerSecond": true, "ErrorRate": false}
+	if diff := cmp.Diff(want, without); diff != "" {
 		t.Error(diff)
 	}
 	differences := []round.Difference{{Path: "/target/image", Baseline: "tomcat:9", Candidate: "tomcat:10"}}
@@ -103,23 +103,23 @@ func TestCompareFewRuns(t *testing.T) {
 	unbounded := func(runs int) (few bool, note string) {
 		a := round.Side{Name: "a", Groups: []round.Group{set(t, "", runs, 5000, "x", "y")}}
 		b := round.Side{Name: "b", Groups: []round.Group{set(t, "", runs, 9000, "x", "y")}}
-		c := compare(t, a, b, round.CompareOptions{ConfidencePercent: 95, TolerancePercent: 5, Metrics: []v1alpha1.BenchmarkMetric{"LatencyP99", "LatencyP50"}})
+		c := compare(t, a, b, round.CompareOptions{ConfidencePercent: 95, Metrics: []v1alpha1.BenchmarkMetric{"LatencyP99", "LatencyP50"}})
 		for _, e := range c.Effects {
 			few = few || e.LowPercent == nil
-			if e.LowPercent == nil && (e.Word != v1alpha1.EffectCannotTell || e.Percent == nil) {
+			if e.LowPercent == nil && (e.HighPercent != nil || e.Percent == nil) {
 				t.Errorf("%d runs: %+v", runs, e)
 			}
 		}
 		return few, strings.Join(c.Notes, " ")
 	}
 	few, note := unbounded(1)
-	if want := "A single run on a side says nothing about noise: such a difference may be noise alone. For 2 differences at 95% confidence make at least 5 runs on each side, or compare fewer with --metric."; !few || note != want {
+	if want := "A single run on a side says nothing about noise: such a difference may be noise alone. For 95% confidence make at least 4 runs on each side."; !few || note != want {
 		t.Errorf("%v: %s", few, note)
 	}
 	if few, note := unbounded(3); !few || !strings.HasPrefix(note, "3 runs on a side are too few for an interval") {
 		t.Errorf("%v: %s", few, note)
 	}
-	if few, note := unbounded(5); few || note != "" {
+	if few, note := unbounded(4); few || note != "" {
 		t.Errorf("%v: %s", few, note)
 	}
 }
@@ -130,12 +130,12 @@ func TestCompareRounds(t *testing.T) {
 	}
 	a := round.Side{Name: "benchmark/x#1", Groups: []round.Group{group("c=1", 5000, "v1"), group("c=2", 7000, "v1"), group("c=3", 9000, "v1")}}
 	b := round.Side{Name: "benchmark/x#2", Groups: []round.Group{group("c=0", 5000, "v2"), group("c=2", 5500, "v2"), group("c=1", 5005, "v2")}}
-	b.Compared = []v1alpha1.ComparedMetric{{Name: "LatencyP99"}}
-	c := compare(t, a, b, round.CompareOptions{Metrics: []v1alpha1.BenchmarkMetric{"LatencyP99"}, TolerancePercent: 40, ConfidencePercent: 95})
+	b.Compared = []v1alpha1.BenchmarkMetric{"LatencyP99"}
+	c := compare(t, a, b, round.CompareOptions{Metrics: []v1alpha1.BenchmarkMetric{"LatencyP99"}, ConfidencePercent: 95})
 	if diff := cmp.Diff([]string{"c=2", "c=1"}, c.Cells); diff != "" {
 		t.Error(diff)
 	}
-	if len(c.Effects) != 2 || c.Effects[0].Word != v1alpha1.EffectBetter || c.Effects[0].TolerancePercent != 5 || c.Effects[1].Word != v1alpha1.EffectNoDifference {
+	if len(c.Effects) != 2 || *c.Effects[0].HighPercent >= 0 || *c.Effects[1].LowPercent > 0 || *c.Effects[1].HighPercent < 0 || c.Effects[0].ConfidencePercent < 95 {
 		t.Errorf("%+v", c.Effects)
 	}
 	if diff := cmp.Diff([]round.Difference{{Path: "/target/image", Baseline: "v1", Candidate: "v2", Cells: []string{"c=2", "c=1"}}}, c.Specs); diff != "" {
@@ -144,7 +144,7 @@ func TestCompareRounds(t *testing.T) {
 	if want := []string{"Cell c=0 is only in benchmark/x#2.", "Cell c=3 is only in benchmark/x#1."}; !slices.Equal(c.Notes, want) {
 		t.Errorf("notes %q", c.Notes)
 	}
-	if text := writeComparison(t, "text", c); !strings.HasPrefix(text, "benchmark/x#2 compared with benchmark/x#1: 1 better, 1 no difference\n") || !strings.Contains(text, "\nc=2   LatencyP99 ms") {
+	if text := writeComparison(t, "text", c); !strings.HasPrefix(text, "benchmark/x#2 compared with benchmark/x#1: 2 differences: the intervals of 1 don't contain 0%, those of 1 do, 0 have none\n") || !strings.Contains(text, "\nc=2   LatencyP99 ms") {
 		t.Error(text)
 	}
 
@@ -208,9 +208,11 @@ func TestManifest(t *testing.T) {
 // TestRefused has each reason not to compare two sides. Both texts and JSON then have no effect.
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(a, b *round.Group){
-		"Of a the kernel is 6.1, of b 6.2. Measure both under the same conditions.":                   func(_, b *round.Group) { b.Environments[0]["/kernel"] = "6.2"; b.Environments = b.Environments[:1] },
-		"Of a the node type is big, of b small. Measure both under the same conditions.":              setBoth("/nodeType", "big", "small"),
-		"Of a the CPU exclusivity is Exclusive, of b Shared. Measure both under the same conditions.": setBoth("/cpuExclusivity", "Exclusive", "Shared"),
+		"Not compared: a ran on kernel 6.1, b on 6.2. Measure both under the same conditions.":                   func(_, b *round.Group) { b.Environments[0]["/kernel"] = "6.2"; b.Environments = b.Environments[:1] },
+		"Not compared: a ran on node type big, b on small. Measure both under the same conditions.":              setBoth("/nodeType", "big", "small"),
+		"Not compared: a ran on CPU model fast, b on slow. Measure both under the same conditions.":              setBoth("/machine/cpuModel", "fast", "slow"),
+		"Not compared: a ran on number of CPUs 2, b on 64. Measure both under the same conditions.":              setBoth("/machine/cpus", "2", "64"),
+		"Not compared: a ran on CPU exclusivity Exclusive, b on Shared. Measure both under the same conditions.": setBoth("/cpuExclusivity", "Exclusive", "Shared"),
 		"The runs of b have different images: sha256:1 | sha256:2. Compare runs of one image on each side.": func(_, b *round.Group) {
 			for i, e := range b.Environments {
 				e["/targetImageID"] = []string{"sha256:1", "sha256:2"}[i%2]

@@ -3,9 +3,11 @@ package round
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -15,8 +17,8 @@ type Side struct {
 	Name string `json:"name"`
 	// Groups are the cells of a round, or one group with all runs.
 	Groups []Group `json:"groups"`
-	// Compared are the metrics that a round's own comparison names.
-	Compared []v1alpha1.ComparedMetric `json:"-"`
+	// Compared are the metrics that a round's own claims and comparison name.
+	Compared []v1alpha1.BenchmarkMetric `json:"-"`
 	// Notes say what was left out.
 	Notes []string `json:"-"`
 	// Spec is that of a single run; nil for rounds and sets of runs.
@@ -43,7 +45,7 @@ type Comparison struct {
 	Effects []ComparedEffect `json:"effects"`
 	// Refusal says why the sides aren't compared; empty if they are. There are no effects then.
 	Refusal string `json:"refusal,omitempty"`
-	// ConfidencePercent is that of the intervals, which share a false discovery rate.
+	// ConfidencePercent is that of each interval by itself.
 	ConfidencePercent int32 `json:"confidencePercent"`
 	// Specs and Environments are what differs between the sides beside the metrics.
 	Specs        []Difference `json:"specDifferences"`
@@ -51,6 +53,27 @@ type Comparison struct {
 	Notes        []string     `json:"notes,omitempty"`
 	// Results are the results of two single runs; nil for rounds and sets of runs.
 	Results [2]*result.Result `json:"-"`
+	// Others compare further sides with the same baseline.
+	Others []*Comparison `json:"others,omitempty"`
+}
+
+// MaxSides is the largest number of sides that are compared: each has a color and a mark.
+const MaxSides = plot.Variants
+
+// All returns the comparison and Others: one for each side but the baseline.
+func (c *Comparison) All() []*Comparison { return append([]*Comparison{c}, c.Others...) }
+
+// candidates returns the names of all sides but the baseline.
+func (c *Comparison) candidates() string {
+	all := c.All()
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Candidate.Name
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return names[0]
 }
 
 // ComparedEffect is an effect with the medians of both sides, in the units of result.Metrics.

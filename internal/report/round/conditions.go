@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 )
@@ -25,7 +26,8 @@ func (r *Report) Conditions() []doc.Fact {
 		item("Ended", moment(r.Ended)+", after "+r.Ended.Sub(r.Started).Round(time.Second).String())
 	}
 	item("Runs", r.counts())
-	item("Order", fmt.Sprintf("randomized complete blocks, seed %d", r.Seed))
+	order := map[bool]string{false: "randomized complete blocks", true: "blocks of runs that alternate, in random order"}[blocks.Alternates(&r.Spec)]
+	item("Order", fmt.Sprintf("%s, seed %d", order, r.Seed))
 	item("Spec", r.Hash)
 	for _, c := range []struct {
 		name string

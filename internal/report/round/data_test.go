@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
@@ -71,5 +73,18 @@ func TestLevelsTable(t *testing.T) {
 	table := roundtest.Staged(t).LevelsTable()
 	if len(table.Rows) != 12*7 || len(table.Columns) != 3+4 || table.Rows[0][1] != "50" || table.Rows[0][5] != "500 (500 to 500)" {
 		t.Errorf("%+v: %q", table.Columns, table.Rows[0])
+	}
+}
+
+// TestOrder checks that the conditions say whether the runs of a block alternated.
+func TestOrder(t *testing.T) {
+	r := &round.Report{Round: roundtest.Connectors(t)}
+	for order, want := range map[v1alpha1.RunOrder]string{
+		v1alpha1.OrderRandomizedBlocks: "randomized complete blocks, seed 7", v1alpha1.OrderAlternating: "blocks of runs that alternate, in random order, seed 7",
+	} {
+		r.Spec.Repetitions = &v1alpha1.Repetitions{Order: order}
+		if !slices.Contains(r.Conditions(), doc.Fact{Name: "Order", Value: want}) {
+			t.Errorf("%s: %+v", order, r.Conditions())
+		}
 	}
 }

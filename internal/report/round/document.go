@@ -8,8 +8,10 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
+	"github.com/assay-dev/assay/internal/statistics"
 )
 
 // maxConclusions is the largest number of effects, and of changes of level, that have sentences; the tables have all.
@@ -30,7 +32,7 @@ func (r *Report) Document() *doc.Document {
 	if text := r.CountsAsFailed(); text != "" {
 		d.Sentences = append(d.Sentences, doc.Sentence{Text: text})
 	}
-	d.Add(r.gateSection(), r.reportedSection(), r.cellsSection(), r.breakingPoints(), r.peaks(), r.levelsSection(), r.capacitiesSection(), r.trendSection(), r.invalidSection())
+	d.Add(r.claimsSection(), r.explorationSection(), r.cellsSection(), r.breakingPoints(), r.peaks(), r.levelsSection(), r.capacitiesSection(), r.trendSection(), r.warningsSection(), r.invalidSection())
 	d.Add(doc.Section{ID: "conditions", Title: "Conditions", Question: "Under which conditions, and in which order?", Blocks: []doc.Block{doc.Facts{Facts: r.Conditions(), Listed: true}}})
 	return d
 }
@@ -42,6 +44,8 @@ func toneOf(v v1alpha1.BenchmarkVerdict) doc.Tone {
 		return doc.Good
 	case v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkError:
 		return doc.Bad
+	case v1alpha1.BenchmarkMeasured:
+		return doc.Same
 	}
 	return doc.Unsure
 }
@@ -60,38 +64,77 @@ func (r *Report) invalidSection() doc.Section {
 	}}
 }
 
-// gateSection has the effects that decide.
-func (r *Report) gateSection() doc.Section {
-	var rows []EffectRow
-	for _, e := range r.effectRows(benchmark.Ranked(r.Effects)) {
-		if e.gate() {
-			rows = append(rows, e)
-		}
-	}
+// claimsSection has the claims, those of the gate included, with their answers.
+func (r *Report) claimsSection() doc.Section {
+	rows := r.claimRows()
 	if len(rows) == 0 {
 		return doc.Section{}
 	}
-	s := doc.Section{ID: "effects", Title: "Gate", Question: "What differs, by how much, and how sure is that?", Blocks: []doc.Block{
-		doc.Paragraph{fmt.Sprintf("All intervals together hold the true differences with a confidence of %d%%. A round like this one finds a "+
-			"difference to the worse of the size in the column \"detectable\" in 4 of 5 cases.", r.Confidence())},
-		effectsTable("Effects of the gate", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, verdictField, toleranceField, detectableField, blocksField),
+	s := doc.Section{ID: "claims", Title: "Claims", Question: "What was asked, and what is the answer?", Blocks: []doc.Block{
+		doc.Paragraph{r.spent() + " A round like this one finds a difference of the size in the column \"detectable\" in 4 of 5 cases."},
+		effectsTable("Claims", rows, claimField, statementField, differenceField, intervalField, verdictField, detectableField, blocksField),
 	}}
-	for _, metric := range r.compared() {
-		s.Add(doc.Plot{Drawing: &forest{metric: metric, rows: rows}})
+	for _, m := range r.ClaimsByMetric() {
+		s.Add(doc.Plot{Drawing: &forest{m}})
 	}
 	return s
 }
 
-// reportedSection has the effects that decide nothing.
-func (r *Report) reportedSection() doc.Section {
-	rows := slices.DeleteFunc(r.effectRows(benchmark.Ranked(r.Effects)), func(e EffectRow) bool { return e.gate() })
-	if len(rows) == 0 {
+// spent says with which confidence claims are answered, and how many blocks it took.
+func (r *Report) spent() string {
+	text := fmt.Sprintf("All verdicts together are right with a confidence of %d%%.", r.Confidence())
+	least, most := blocks.Bounds(&r.Spec)
+	switch {
+	case r.ClaimErrorPercent == 0: // the status doesn't have it, or no interval exists
+	case r.Blocks >= least && least < most:
+		text += fmt.Sprintf(" The round looked after each block from %d on, and ended with %d of at most %d: for all looks together to have that confidence, each interval has %s%%.",
+			least, r.Blocks, most, number.Significant(100-r.ClaimErrorPercent))
+	default:
+		text += fmt.Sprintf(" Each interval has %s%%.", number.Significant(100-r.ClaimErrorPercent))
+	}
+	return text
+}
+
+// explorationSection has the effects about which nobody claimed anything.
+func (r *Report) explorationSection() doc.Section {
+	rows, few := r.effectRows()
+	if len(r.Effects) == 0 {
 		return doc.Section{}
 	}
-	return doc.Section{ID: "reported", Title: "Reported, not in the gate", Question: "What else differs?", Blocks: []doc.Block{
-		doc.Paragraph{fmt.Sprintf("Of the differences that are found here at most %d%% are false on average. None of them decides.", 100-r.Confidence())},
-		effectsTable("Effects that are reported", rows, cellField, baselineField, metricField, differenceField, intervalField, conclusionField, detectableField),
-	}}
+	s := doc.Section{ID: "exploration", Title: "Exploration", Question: "What else differs?"}
+	if len(rows) > 0 {
+		s.Add(doc.Paragraph{"No claim is about these differences: they decide nothing. " + misses(r.Effects, r.Confidence())},
+			effectsTable("Exploration", rows, cellField, baselineField, metricField, differenceField, intervalField, detectableField))
+	}
+	if few > 0 {
+		s.Add(doc.Paragraph{fmt.Sprintf("%s without an interval may be noise alone, and stand in no table. %s", number.Plural(few, "difference"), r.needs())})
+	}
+	return s
+}
+
+// needs says what would give an interval.
+func (r *Report) needs() string {
+	return fmt.Sprintf("The round has %s: with %d or more (repetitions.min), each has an interval of %d%%.",
+		number.Plural(r.Blocks, "whole block"), statistics.MinBlocks(statistics.Alpha(float64(r.Confidence()), 1)), r.Confidence())
+}
+
+// misses says how many intervals of effects miss the true difference, of which each has a confidence by itself.
+func misses(effects []benchmark.Effect, confidence int32) string {
+	n := 0
+	for i := range effects {
+		if effects[i].LowPercent != nil || effects[i].HighPercent != nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return "None has an interval."
+	}
+	missed := float64(n) * float64(100-confidence) / 100
+	decimals := 0
+	if missed < 1 {
+		decimals = 1
+	}
+	return fmt.Sprintf("Each interval has a confidence of %d%% by itself: of %d such intervals about %s miss the true difference.", confidence, n, number.Fixed(missed, decimals))
 }
 
 // cellsSection has the medians of each cell in the metrics that are compared and in the default ones.
@@ -99,14 +142,18 @@ func (r *Report) cellsSection() doc.Section {
 	if len(r.Estimates) == 0 {
 		return doc.Section{}
 	}
-	metrics := r.compared()
+	metrics := r.Compared()
 	for _, m := range defaultMetrics {
 		if !slices.Contains(metrics, m) {
 			metrics = append(metrics, m)
 		}
 	}
+	text := fmt.Sprintf("Medians over the runs of %s, with intervals that hold the true median with a confidence of %d%% each.", number.Plural(r.Blocks, "block"), r.Confidence())
+	if !slices.ContainsFunc(r.Estimates, func(e benchmark.Estimate) bool { return e.Low != nil && e.High != nil }) {
+		text = "Medians without intervals: how much the next round would differ is not known. " + r.needs()
+	}
 	return doc.Section{ID: "cells", Title: "Cells", Question: "What are the medians of each cell?", Blocks: []doc.Block{
-		doc.Paragraph{fmt.Sprintf("Medians over the runs of %s, with intervals that hold the true median with a confidence of %d%% each.", number.Plural(r.Blocks, "block"), r.Confidence())},
+		doc.Paragraph{text},
 		r.medians("Medians of all cells", columnsOf(metrics, Heading), true),
 	}}
 }
@@ -120,7 +167,7 @@ func (r *Report) levelsSection() doc.Section {
 		return doc.Section{}
 	}
 	s := doc.Section{ID: "levels", Title: "Levels", Question: "How does it take more load?", Blocks: []doc.Block{
-		doc.Paragraph{"Medians of the requests that completed while a level was held, over the runs that came to it. CPU and idle are in percent of what the target may use."},
+		doc.Paragraph{"Medians of the requests that completed while a level was held, over the runs that came to it. Failures count where the request began. CPU and idle are in percent of what the target may use."},
 	}}
 	shown := r.Levels[:min(len(r.Levels), maxLevelRows)]
 	if more := len(r.Levels) - len(shown); more > 0 {

@@ -3,9 +3,9 @@ package round
 import (
 	"math"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/plot"
+	"github.com/assay-dev/assay/internal/statistics"
 )
 
 const (
@@ -16,11 +16,8 @@ const (
 	forestApart = 5.5
 )
 
-// forest is a plot of those effects that are in a metric and known, in characters.
-type forest struct {
-	metric v1alpha1.BenchmarkMetric
-	rows   []EffectRow
-}
+// forest is a plot of the effects in a metric, in characters; nothing if none is known.
+type forest struct{ MetricEffects }
 
 // SVG implements doc.Drawing.
 func (*forest) SVG() string { return "" }
@@ -38,13 +35,19 @@ func (f *forest) Lines(columns int) []string {
 
 // lines returns the plot with an axis of a number of characters.
 func (f *forest) lines(width int) []string {
-	reach, p := 0.0, plot.Plot{Axis: "change of " + MetricName(f.metric) + ", %"}
-	for _, e := range f.rows {
-		if e.Metric != f.metric || e.Percent == nil {
+	var missing []plot.Row // those without a ratio are last
+	reach, p := 0.0, plot.Plot{Axis: "change of " + f.Name() + ", %"}
+	for i := range f.Rows {
+		e := &f.Rows[i]
+		if e.Percent == nil {
+			missing = append(missing, plot.Row{Name: e.Label, Marks: []plot.Mark{plot.Rule{}}, Texts: []plot.Text{{Text: e.Missing}}})
 			continue
 		}
-		tolerance := float64(e.TolerancePercent)
-		for _, p := range []*float64{e.Percent, e.LowPercent, e.HighPercent, &tolerance} {
+		percents := []*float64{e.Percent, e.LowPercent, e.HighPercent}
+		for _, bound := range e.Bounds() {
+			percents = append(percents, statistics.Finite(bound))
+		}
+		for _, p := range percents {
 			switch {
 			case p == nil:
 			case *p <= -100:
@@ -53,21 +56,23 @@ func (f *forest) lines(width int) []string {
 				reach = max(reach, math.Abs(math.Log1p(*p/100)))
 			}
 		}
-		p.Rows = append(p.Rows, forestRow(&e, tolerance))
+		p.Rows = append(p.Rows, forestRow(e))
 	}
 	if len(p.Rows) == 0 {
 		return nil
 	}
-	p.X = plot.LogRatio(100*math.Expm1(reach), forestApart/float64(width-1))
+	p.Rows, p.X = append(p.Rows, missing...), plot.LogRatio(100*math.Expm1(reach), forestApart/float64(width-1))
 	return p.Text(width, 0)
 }
 
-// forestRow returns the interval of an effect, the estimate as a dot, hollow if it can't be told yet, and the conclusion.
-func forestRow(e *EffectRow, tolerance float64) plot.Row {
-	row := plot.Row{Name: e.Label}
-	if tolerance > 0 {
-		dashed := plot.Stroke{Dash: "1 3"}
-		row.Marks = append(row.Marks, plot.Rule{Stroke: dashed, X: -tolerance}, plot.Rule{Stroke: dashed, X: tolerance})
+// forestRow returns the bounds of the claim as rules, the interval of its effect, the estimate as a dot, hollow if the claim is
+// undecided, and the verdict.
+func forestRow(e *EffectRow) plot.Row {
+	row := plot.Row{Name: e.Label, Marks: []plot.Mark{plot.Rule{}}}
+	for _, bound := range e.Bounds() {
+		if bound != 0 && !math.IsInf(bound, 0) {
+			row.Marks = append(row.Marks, plot.Rule{Stroke: plot.Stroke{Dash: "1 3"}, X: bound})
+		}
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	if e.LowPercent != nil {
@@ -76,12 +81,8 @@ func forestRow(e *EffectRow, tolerance float64) plot.Row {
 	if e.HighPercent != nil {
 		high = *e.HighPercent
 	}
-	row.Marks = append(row.Marks, plot.Rule{}, plot.Interval{From: plot.Point{X: low}, To: plot.Point{X: high}},
-		plot.Dot{At: plot.Point{X: *e.Percent}, Hollow: e.Word == v1alpha1.EffectCannotTell})
-	word := inference.Phrase(e.Word)
-	if e.Verdict == v1alpha1.BenchmarkFailed {
-		word += ": gate failed"
-	}
-	row.Texts = []plot.Text{{Text: word}}
+	row.Marks = append(row.Marks, plot.Interval{From: plot.Point{X: low}, To: plot.Point{X: high}},
+		plot.Dot{At: plot.Point{X: *e.Percent}, Hollow: e.Tone() == doc.Unsure})
+	row.Texts = []plot.Text{{Text: e.Word()}}
 	return row
 }

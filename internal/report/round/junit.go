@@ -8,7 +8,7 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 )
 
-// writeJUnit writes a case for the verdict and one for each effect of the gate. What is inconclusive is skipped with
+// writeJUnit writes a case for the verdict and one for each claim. What is undecided is skipped with
 // its reason. Invalid runs have no case: the round replaced them, or its verdict says that they were too many.
 func writeJUnit(w io.Writer, r *Report) error {
 	class := r.Namespace + "." + r.Benchmark
@@ -16,13 +16,12 @@ func writeJUnit(w io.Writer, r *Report) error {
 	verdict := report.TestCase{Class: class, Name: "verdict", Output: fmt.Sprintf("round %d: %s", r.Number, headline(r.Round))}
 	setOutcome(&verdict, r.Verdict, r.Message)
 	s.Add(verdict)
-	for i := range r.Effects {
-		e := &r.Effects[i]
-		if e.Role != v1alpha1.RoleGate {
-			continue
-		}
-		c := report.TestCase{Class: class + ".gate", Name: fmt.Sprintf("%s of %s", e.Metric, r.Cells[e.Cell].Name), Output: r.Sentence(e).String()}
-		setOutcome(&c, e.Verdict, r.Sentence(e).String())
+	for _, row := range r.claimRows() {
+		sentence := r.sentence(&row).String()
+		c := report.TestCase{Class: class + ".claims", Name: row.Claim.Name, Output: sentence}
+		setOutcome(&c, map[v1alpha1.ClaimVerdict]v1alpha1.BenchmarkVerdict{
+			v1alpha1.ClaimConfirmed: v1alpha1.BenchmarkPassed, v1alpha1.ClaimContradicted: v1alpha1.BenchmarkFailed, v1alpha1.ClaimUndecided: v1alpha1.BenchmarkInconclusive,
+		}[row.Claim.Verdict], sentence)
 		s.Add(c)
 	}
 	return report.WriteJUnit(w, s)
@@ -34,7 +33,7 @@ func setOutcome(c *report.TestCase, verdict v1alpha1.BenchmarkVerdict, reason st
 		reason = string(verdict)
 	}
 	switch verdict {
-	case v1alpha1.BenchmarkPassed:
+	case v1alpha1.BenchmarkPassed, v1alpha1.BenchmarkMeasured:
 	case v1alpha1.BenchmarkFailed:
 		c.Failure = &report.TestOutcome{Message: reason}
 	case v1alpha1.BenchmarkInconclusive:

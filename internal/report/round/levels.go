@@ -97,7 +97,7 @@ func (r *Report) LevelsTable() *doc.Table {
 		if bounds, bounded := l.Intervals[metric]; bounded {
 			e.Low, e.High = &bounds[0], &bounds[1]
 		}
-		return estimate(&e)
+		return EstimateText(&e)
 	})
 }
 

@@ -2,9 +2,9 @@ package round
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/statistics"
 )
@@ -30,9 +30,18 @@ func (c *Comparison) noteMachines(pairs []pair) {
 		if len(differ(p.baseline.Specs, p.candidate.Specs, false)) > 0 {
 			was = "may have been" // clients that do something else, or more of it at a time, also need other CPU time
 		}
-		c.Notes = append(c.Notes, fmt.Sprintf("The machine of %s %s %s%s: a request took %s CPU time of the target, and %s of the clients.",
-			c.Candidate.Name, was, slower, which, benchmark.Percent(target), benchmark.Percent(clients)))
+		c.Notes = append(c.Notes, fmt.Sprintf("The machine of %s %s %s%s: each request cost the target %s CPU time, and the clients %s.",
+			c.Candidate.Name, was, slower, which, moreOrLess(target), moreOrLess(clients)))
 	}
+}
+
+// moreOrLess returns a change in words: "95% more".
+func moreOrLess(percent float64) string {
+	word := "more"
+	if percent < 0 {
+		word = "less"
+	}
+	return fmt.Sprintf("%.0f%% %s", math.Abs(percent), word)
 }
 
 // changePercent returns the difference of the medians of a metric in percent of the baseline's.

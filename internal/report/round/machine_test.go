@@ -24,8 +24,8 @@ func TestCompareSaysThatTheMachineWasSlower(t *testing.T) {
 		target, clients float64
 		want            string // empty for no note
 	}{
-		"both slower":           {"", "a", 110, 53, "The machine of b was slower: a request took +10% CPU time of the target, and +6% of the clients."},
-		"both faster":           {"", "a", 90, 46, "The machine of b was faster: a request took -10% CPU time of the target, and -8% of the clients."},
+		"both slower":           {"", "a", 110, 53, "The machine of b was slower: each request cost the target 10% more CPU time, and the clients 6% more."},
+		"both faster":           {"", "a", 90, 46, "The machine of b was faster: each request cost the target 10% less CPU time, and the clients 8% less."},
 		"of a cell":             {"c=1", "a", 110, 53, "was slower in c=1:"},
 		"of another image":      {"", "z", 110, 53, "The machine of b may have been slower:"},
 		"the target alone":      {"", "a", 110, 51, ""},

@@ -19,7 +19,7 @@ var defaultMetrics = []v1alpha1.BenchmarkMetric{
 func (r *Report) OtherMedians() *doc.Table {
 	var metrics []v1alpha1.BenchmarkMetric
 	for i := range r.Estimates {
-		if m := r.Estimates[i].Metric; !slices.Contains(metrics, m) && !slices.Contains(r.compared(), m) && !slices.Contains(defaultMetrics, m) {
+		if m := r.Estimates[i].Metric; !slices.Contains(metrics, m) && !slices.Contains(r.Compared(), m) && !slices.Contains(defaultMetrics, m) {
 			metrics = append(metrics, m)
 		}
 	}
@@ -54,7 +54,7 @@ func (r *Report) medians(caption string, columns []metricColumn, runs bool) *doc
 		for _, c := range columns {
 			text := "-"
 			if e := r.Estimate(cell, c.metric); e != nil {
-				text, most = estimate(e), max(most, e.Runs)
+				text, most = EstimateText(e), max(most, e.Runs)
 			} else if highest := r.NoneUpTo(cell, c.metric); highest > 0 {
 				text = noneUpTo(highest)
 			}

@@ -151,7 +151,8 @@ func EstimateTexts(e *benchmark.Estimate) (median, interval string) {
 	return write(e.Median), interval
 }
 
-func estimate(e *benchmark.Estimate) string {
+// EstimateText returns the median of an estimate with its interval, if it has one.
+func EstimateText(e *benchmark.Estimate) string {
 	median, interval := EstimateTexts(e)
 	if interval != "" {
 		median += " (" + interval + ")"

@@ -2,6 +2,7 @@ package round
 
 import (
 	"math"
+	"slices"
 
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/report/number"
@@ -11,8 +12,8 @@ import (
 const maxPercentDecimals = 2
 
 // percentDecimals returns the decimals with which an effect and its interval are written. They are more than the
-// interval supports if an end would else seem to be at the tolerance.
-func percentDecimals(e *benchmark.Effect) int {
+// interval supports if an end would else seem to be 0, or at a bound.
+func percentDecimals(e *benchmark.Effect, bounds []float64) int {
 	if e.Percent == nil {
 		return 0
 	}
@@ -21,10 +22,9 @@ func percentDecimals(e *benchmark.Effect) int {
 	if width == 0 {
 		return decimals
 	}
-	tolerance := float64(e.TolerancePercent)
 	seems := func(end float64) bool {
-		size, scale := math.Abs(end), math.Pow10(decimals)
-		return size != tolerance && math.Round(size*scale) == tolerance*scale
+		scale := math.Pow10(decimals)
+		return slices.ContainsFunc(append(bounds, 0), func(bound float64) bool { return end != bound && math.Round(end*scale) == bound*scale })
 	}
 	for decimals < maxPercentDecimals && (seems(*e.LowPercent) || seems(*e.HighPercent)) {
 		decimals++
@@ -34,14 +34,17 @@ func percentDecimals(e *benchmark.Effect) int {
 
 // SignedPercent formats a change without an interval.
 func SignedPercent(percent float64) string {
-	return signedPercent(&benchmark.Effect{Percent: &percent}, &percent)
+	return signedPercent(&benchmark.Effect{Percent: &percent}, &percent, nil)
 }
 
 // Change returns the estimate of an effect in percent, with its sign: "-" if it is unknown.
-func Change(e *benchmark.Effect) string { return signedPercent(e, e.Percent) }
+// bounds are those from which the ends of its interval are to be told, in percent.
+func Change(e *benchmark.Effect, bounds ...float64) string {
+	return signedPercent(e, e.Percent, bounds)
+}
 
-// Interval returns the interval of an effect in percent: "-" if there is none.
-func Interval(e *benchmark.Effect) string {
+// Interval returns the interval of an effect in percent: "-" if there is none. bounds are as Change takes them.
+func Interval(e *benchmark.Effect, bounds ...float64) string {
 	if e.LowPercent == nil && e.HighPercent == nil {
 		return "-"
 	}
@@ -49,16 +52,16 @@ func Interval(e *benchmark.Effect) string {
 		if p == nil {
 			return "unbounded"
 		}
-		return signedPercent(e, p)
+		return signedPercent(e, p, bounds)
 	}
 	return end(e.LowPercent) + " to " + end(e.HighPercent)
 }
 
-func signedPercent(e *benchmark.Effect, p *float64) string {
+func signedPercent(e *benchmark.Effect, p *float64, bounds []float64) string {
 	if p == nil {
 		return "-"
 	}
-	text := number.Fixed(*p, percentDecimals(e))
+	text := number.Fixed(*p, percentDecimals(e, bounds))
 	if *p > 0 {
 		text = "+" + text
 	}

@@ -33,7 +33,8 @@ func TestDigits(t *testing.T) {
 		"+12% (+9% to +16%)":           {12.3, 8.9, 16.1},
 		"-1.1% (-3.9% to +1.8%)":       {-1.1, -3.9, 1.8},
 		"+2% (-4% to +7%)":             {2, -4, 7},
-		"+1.0% (-8.0% to +4.8%)":       {1, -8, 4.8}, // 5% would be at the tolerance
+		"+1.0% (-8.0% to +4.8%)":       {1, -8, 4.8}, // 5% would be at the bound
+		"+8.0% (+0.3% to +16.0%)":      {8, 0.3, 16}, // and 0% no difference
 		"+0.20% (+0.15% to +0.22%)":    {0.2, 0.15, 0.22},
 		"+140% (+110% to +180%)":       {140, 110, 180},
 		"-0.500% (-0.510% to -0.490%)": {-0.5, -0.51, -0.49},
@@ -41,26 +42,26 @@ func TestDigits(t *testing.T) {
 		"0% (0% to 0%)":                {0, 0, 0},
 		"+5.10% (+4.95% to +5.20%)":    {5.1, 4.95, 5.2},
 	} {
-		e := benchmark.Effect{TolerancePercent: 5, Percent: &ends[0], LowPercent: &ends[1], HighPercent: &ends[2]}
-		if got := round.Change(&e) + " (" + round.Interval(&e) + ")"; got != want {
+		e := benchmark.Effect{Percent: &ends[0], LowPercent: &ends[1], HighPercent: &ends[2]}
+		if got := round.Change(&e, 5) + " (" + round.Interval(&e, 5) + ")"; got != want {
 			t.Errorf("%v: %s, want %s", ends, got, want)
 		}
 	}
 }
 
-// TestCountsAsFailed checks that only a round that is inconclusive by a comparison that fails then counts as failed.
+// TestCountsAsFailed checks that only a round that is inconclusive and fails then counts as failed.
 func TestCountsAsFailed(t *testing.T) {
 	for _, test := range []struct {
 		verdict v1alpha1.BenchmarkVerdict
 		policy  v1alpha1.InconclusivePolicy
 		want    string
 	}{
-		{v1alpha1.BenchmarkInconclusive, v1alpha1.InconclusiveFails, "Counts as failed: comparison.onInconclusive is Fail."},
+		{v1alpha1.BenchmarkInconclusive, v1alpha1.InconclusiveFails, "Counts as failed: onInconclusive is Fail."},
 		{v1alpha1.BenchmarkInconclusive, v1alpha1.InconclusivePasses, ""},
 		{v1alpha1.BenchmarkPassed, v1alpha1.InconclusiveFails, ""},
 	} {
 		r := &round.Report{Round: &benchmark.Round{Verdict: test.verdict}}
-		r.Spec.Comparison = &v1alpha1.Comparison{OnInconclusive: test.policy}
+		r.Spec.OnInconclusive = test.policy
 		if got := r.CountsAsFailed(); got != test.want {
 			t.Errorf("%s, %s: %q", test.verdict, test.policy, got)
 		}

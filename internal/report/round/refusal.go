@@ -6,7 +6,7 @@ import (
 )
 
 // mustEqual are the facts of environments without which a difference says nothing of the servers, and their names.
-var mustEqual = []struct{ path, name string }{{"/nodeType", "node type"}, {"/kernel", "kernel"}, {"/cpuExclusivity", "CPU exclusivity"}}
+var mustEqual = []struct{ path, name string }{{"/nodeType", "node type"}, {"/machine/cpuModel", "CPU model"}, {"/machine/cpus", "number of CPUs"}, {"/kernel", "kernel"}, {"/cpuExclusivity", "CPU exclusivity"}}
 
 // refusal says why two sides can't be compared; empty if they can. Facts that a side doesn't have are unknown.
 func refusal(baseline, candidate string, pairs []pair) string {
@@ -18,7 +18,7 @@ func refusal(baseline, candidate string, pairs []pair) string {
 		for _, fact := range mustEqual {
 			for _, d := range differ(p.baseline.Environments, p.candidate.Environments, true) {
 				if d.Path == fact.path {
-					return fmt.Sprintf("Of %s the %s is %s, of %s %s. Measure both under the same conditions.", baseline, fact.name, d.Baseline, candidate, d.Candidate)
+					return fmt.Sprintf("Not compared: %s ran on %s %s, %s on %s. Measure both under the same conditions.", baseline, fact.name, d.Baseline, candidate, d.Candidate)
 				}
 			}
 		}

@@ -5,6 +5,7 @@ package round
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -47,29 +48,34 @@ func (r *Report) Label(cell int) string {
 }
 
 // Confidence returns the confidence of a round's intervals in percent.
-func (r *Report) Confidence() int32 {
-	if c := r.Spec.Comparison; c != nil {
-		return ptr.Deref(c.ConfidencePercent, 95)
-	}
-	return 95
-}
+func (r *Report) Confidence() int32 { return ptr.Deref(r.Spec.ConfidencePercent, 95) }
 
-// compared returns the metrics that the comparison names.
-func (r *Report) compared() (metrics []v1alpha1.BenchmarkMetric) {
+// Compared returns the metrics that the claims and the comparison name.
+func (r *Report) Compared() (metrics []v1alpha1.BenchmarkMetric) {
+	add := func(metric v1alpha1.BenchmarkMetric) {
+		if !slices.Contains(metrics, metric) {
+			metrics = append(metrics, metric)
+		}
+	}
+	for i := range r.Spec.Claims {
+		if c := &r.Spec.Claims[i]; c.Level == nil {
+			add(benchmark.MetricKey(c.Metric, c.Request))
+		}
+	}
 	if c := r.Spec.Comparison; c != nil {
 		for i := range c.Metrics {
-			metrics = append(metrics, benchmark.KeyOf(&c.Metrics[i]))
+			add(benchmark.KeyOf(&c.Metrics[i]))
 		}
 	}
 	return metrics
 }
 
-// ComparedWith returns the name of what an effect's cell is compared with.
-func (r *Report) ComparedWith(e *benchmark.Effect) string {
+// ComparedWith returns the name of a cell that others are compared with, or that of the stored baseline for cells.NoBaseline.
+func (r *Report) ComparedWith(than int) string {
 	c := r.Spec.Comparison
-	switch cell := &r.Cells[e.Cell]; {
-	case cell.Baseline != cells.NoBaseline:
-		return r.Label(cell.Baseline)
+	switch {
+	case than != cells.NoBaseline:
+		return r.Label(than)
 	case c == nil:
 	case c.Baseline.LastPassed != nil && r.Baseline != nil && r.Baseline.AcceptanceTime != nil:
 		return fmt.Sprintf("round %d, which was accepted", r.Baseline.Number)

@@ -3,6 +3,7 @@ package round_test
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -69,8 +70,8 @@ func TestBaselines(t *testing.T) {
 	} {
 		r := &benchmark.Round{Cells: []cells.Cell{{Name: "template", Baseline: cells.NoBaseline}}, Baseline: baseline}
 		r.Spec.Comparison = &v1alpha1.Comparison{Baseline: v1alpha1.Baseline{LastPassed: &v1alpha1.LastPassed{}}}
-		r.Effects = []benchmark.Effect{{Metric: "LatencyP99", Role: v1alpha1.RoleGate, Word: v1alpha1.EffectWorse, Percent: ptr.To(12.0)}}
-		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "than that of "+want+" (") || !strings.Contains(text, "  "+want+"  ") {
+		r.Claims = []benchmark.Claim{{Than: cells.NoBaseline, Is: v1alpha1.ClaimLower, BoundPercent: -5, Gate: true, Effect: benchmark.Effect{Metric: "LatencyP99", Percent: ptr.To(12.0)}}}
+		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "than that of "+want+". It is ") {
 			t.Errorf("want %q in:\n%s", want, text)
 		}
 	}
@@ -86,7 +87,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(document), &read); err != nil {
 		t.Fatal(err)
 	}
-	if len(read.Runs) != len(r.Runs) || len(read.Effects) != 6 || len(read.Estimates) != 28 || len(read.Capacities) != 4 || read.Notes[0] != "a note" {
+	if len(read.Runs) != len(r.Runs) || len(read.Claims) != 3 || len(read.Effects) != 3 || len(read.Estimates) != 28 || len(read.Capacities) != 4 || read.Notes[0] != "a note" {
 		t.Errorf("%d runs, %d effects, %d estimates, %d capacities", len(read.Runs), len(read.Effects), len(read.Estimates), len(read.Capacities))
 	}
 	if strings.ContainsRune(document, '\x1b') {
@@ -94,39 +95,45 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestSentences has every conclusion that an effect can have.
+// TestSentences has every conclusion about a claim.
 func TestSentences(t *testing.T) {
-	effect := func(word v1alpha1.EffectWord, verdict v1alpha1.BenchmarkVerdict, percent, low, high *float64) benchmark.Effect {
-		return benchmark.Effect{
-			Cell: 1, Metric: "LatencyP99", Role: v1alpha1.RoleGate, Better: v1alpha1.LowerIsBetter, TolerancePercent: 5, Word: word, Verdict: verdict,
-			Percent: percent, LowPercent: low, HighPercent: high, ConfidencePercent: 97.5, DetectablePercent: ptr.To(9.25),
+	claim := func(verdict v1alpha1.ClaimVerdict, percent, low, high *float64) benchmark.Claim {
+		return benchmark.Claim{
+			Name: "not-worse", Is: v1alpha1.ClaimLower, BoundPercent: -5, Gate: true, Verdict: verdict,
+			Effect: benchmark.Effect{Cell: 1, Metric: "LatencyP99", Percent: percent, LowPercent: low, HighPercent: high, ConfidencePercent: 97.5, DetectablePercent: ptr.To(9.25)},
 		}
 	}
 	f := ptr.To[float64]
-	stored := effect(v1alpha1.EffectBetter, v1alpha1.BenchmarkPassed, f(-12), f(-14), f(-10.5))
-	stored.DifferentTimes = true
-	open := effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), f(-2), f(9))
+	stored := claim(v1alpha1.ClaimConfirmed, f(-12), f(-14), f(-10.5))
+	stored.DifferentTimes, stored.Than = true, cells.NoBaseline
+	open := claim(v1alpha1.ClaimUndecided, f(3), f(-2), f(9))
 	open.BlocksToDecide = 23
-	incomparable := effect(v1alpha1.EffectIncomparable, v1alpha1.BenchmarkInconclusive, nil, nil, nil)
+	incomparable := claim(v1alpha1.ClaimUndecided, nil, nil, nil)
 	incomparable.Message = "The kernel of b is 6.1, that of a is 5.10."
-	throughput := effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(-12), f(-14), f(-10.5))
-	throughput.Metric, throughput.Better = "RequestsPerSecond", v1alpha1.HigherIsBetter
-	for want, e := range map[string]benchmark.Effect{
-		"Failed: p99 of x=b is 12.0% worse than x=a's (10.5% to 14.0%, tolerance 5%).":                                                                                                  effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(12), f(10.5), f(14)),
-		"Failed: requests/s of x=b is 12.0% worse than x=a's (10.5% to 14.0%, tolerance 5%).":                                                                                           throughput,
-		"Failed: p99 of x=b is 2.4 times x=a's (2.1 times to 2.8 times, tolerance 5%).":                                                                                                 effect(v1alpha1.EffectWorse, v1alpha1.BenchmarkFailed, f(140), f(110), f(180)),
-		"Passed: p99 of x=b is 12.0% better than x=a's (10.5% to 14.0%, tolerance 5%, measured at different times).":                                                                    stored,
-		"Passed: p99 of x=b is at most 2.0% worse than x=a's (-3.0% to +2.0%, tolerance 5%).":                                                                                           effect(v1alpha1.EffectNoDifference, v1alpha1.BenchmarkPassed, f(-1), f(-3), f(2)),
-		"Passed: p99 of x=b is at most 1% worse than x=a's (-8% to +1%, tolerance 5%): not worse.":                                                                                      effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(1)),
-		"Passed: p99 of x=b is at most 4.98% worse than x=a's (-8.00% to +4.98%, tolerance 5%): not worse.":                                                                             effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkPassed, f(-4), f(-8), f(4.98)),
-		"Can't tell yet: p99 of x=b is between 2% better and 9% worse than x=a's; the tolerance is 5%. A round like this one can find differences of 9%. About 23 blocks would decide.": open,
-		"Can't tell yet: p99 of x=b is 3.00% worse than x=a's, with too few blocks for an interval; the tolerance is 5%. A round like this one can find differences of 9%.":             effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), nil, nil),
-		"Can't tell yet: p99 of x=b is 3.00% worse than x=a's, at most 2.00% better; the tolerance is 5%. A round like this one can find differences of 9%.":                            effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, f(3), f(-2), nil),
-		"Can't tell yet: p99 of x=b is unknown.":                                        effect(v1alpha1.EffectCannotTell, v1alpha1.BenchmarkInconclusive, nil, nil, nil),
-		"Not compared: p99 of x=b with x=a. The kernel of b is 6.1, that of a is 5.10.": incomparable,
+	faster := claim(v1alpha1.ClaimConfirmed, f(31), f(25.5), f(36))
+	faster.Name, faster.Metric, faster.Level, faster.Is, faster.BoundPercent, faster.Gate = "faster", "RequestsPerSecond", 3, v1alpha1.ClaimHigher, 20, false
+	lower := claim(v1alpha1.ClaimContradicted, f(2), f(1), f(3))
+	lower.BoundPercent, lower.Gate = 0, false
+	same := claim(v1alpha1.ClaimConfirmed, f(1), f(-1), f(3))
+	same.Is, same.BoundPercent, same.Gate = v1alpha1.ClaimSame, 5, false
+	strict := claim(v1alpha1.ClaimContradicted, f(2), f(1), f(3))
+	strict.BoundPercent = 0
+	for want, c := range map[string]benchmark.Claim{
+		"Contradicted: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +12.0% (+10.5% to +14.0%).":                                                                        claim(v1alpha1.ClaimContradicted, f(12), f(10.5), f(14)),
+		"Confirmed: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is -4.00% (-8.00% to +4.98%).":                                                                           claim(v1alpha1.ClaimConfirmed, f(-4), f(-8), f(4.98)),
+		"Confirmed: not-worse: p99 of x=b is at most 5% higher than that of the baseline. It is -12.0% (-14.0% to -10.5%). Measured at different times.":                                     stored,
+		"Confirmed: faster: requests/s at level 3 of x=b is at least 20% higher than that of x=a. It is +31% (+26% to +36%).":                                                                faster,
+		"Contradicted: not-worse: p99 of x=b is lower than that of x=a. It is +2.0% (+1.0% to +3.0%).":                                                                                       lower,
+		"Contradicted: not-worse: p99 of x=b is not higher than that of x=a. It is +2.0% (+1.0% to +3.0%).":                                                                                  strict,
+		"Confirmed: not-worse: p99 of x=b is within 5% of that of x=a. It is +1.0% (-1.0% to +3.0%).":                                                                                        same,
+		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +3% (-2% to +9%). A round like this one can find differences of 9%. About 23 blocks would decide.":    open,
+		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +3.00%, with too few blocks for an interval. A round like this one can find differences of 9%.":       claim(v1alpha1.ClaimUndecided, f(3), nil, nil),
+		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +3.00% (-2.00% to unbounded). A round like this one can find differences of 9%.":                      claim(v1alpha1.ClaimUndecided, f(3), f(-2), nil),
+		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. The difference is unknown: a side has no value. A round like this one can find differences of 9%.":          claim(v1alpha1.ClaimUndecided, nil, nil, nil),
+		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. Not compared: The kernel of b is 6.1, that of a is 5.10. A round like this one can find differences of 9%.": incomparable,
 	} {
 		r := &benchmark.Round{Cells: []cells.Cell{{Name: "x=a", Baseline: cells.NoBaseline}, {Index: 1, Name: "x=b", Baseline: 0}}}
-		r.Effects = []benchmark.Effect{e}
+		r.Claims = []benchmark.Claim{c}
 		if text := write(t, "text", &round.Report{Round: r}); !strings.Contains(text, "  "+want+"\n") {
 			t.Errorf("want %q in:\n%s", want, text)
 		}
@@ -135,11 +142,12 @@ func TestSentences(t *testing.T) {
 
 func TestHeadlines(t *testing.T) {
 	for want, r := range map[string]benchmark.Round{
-		"PASSED\n":                      {Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted},
-		"FAILED\n":                      {Verdict: v1alpha1.BenchmarkFailed, Reason: benchmark.ReasonCompleted},
-		"CAN'T TELL YET\n":              {Verdict: v1alpha1.BenchmarkInconclusive, Reason: benchmark.ReasonCompleted},
-		"CAN'T TELL YET: InvalidRuns\n": {Verdict: v1alpha1.BenchmarkInconclusive, Reason: benchmark.ReasonInvalidRuns},
-		"ERROR: Cancelled\n":            {Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonCancelled},
+		"PASSED\n":                    {Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted},
+		"MEASURED\n":                  {Verdict: v1alpha1.BenchmarkMeasured, Reason: benchmark.ReasonCompleted},
+		"FAILED\n":                    {Verdict: v1alpha1.BenchmarkFailed, Reason: benchmark.ReasonCompleted},
+		"INCONCLUSIVE\n":              {Verdict: v1alpha1.BenchmarkInconclusive, Reason: benchmark.ReasonCompleted},
+		"INCONCLUSIVE: InvalidRuns\n": {Verdict: v1alpha1.BenchmarkInconclusive, Reason: benchmark.ReasonInvalidRuns},
+		"ERROR: Cancelled\n":          {Verdict: v1alpha1.BenchmarkError, Reason: v1alpha1.ReasonCancelled},
 	} {
 		if text := write(t, "text", &round.Report{Round: &r}); !strings.Contains(text, ": "+want) {
 			t.Errorf("want %q in:\n%s", want, text)
@@ -186,11 +194,11 @@ func TestUnknownFormat(t *testing.T) {
 func TestMetricOfARequest(t *testing.T) {
 	r := &round.Report{Round: roundtest.Requests(t)}
 	for format, wants := range map[string][]string{
-		"text":      {"p99 (checkout) of apr is 2.0 times nio", "LatencyP99:checkout ms", "LatencyP99:checkout of connector=apr"},
-		"markdown":  {"p99 (checkout) of apr is 2.0 times nio", "LatencyP99:checkout ms"},
+		"text":      {"p99 (checkout) of apr is at most 5% higher than that of nio", "LatencyP99:checkout ms", "not-worse/LatencyP99:checkout/connector=apr"},
+		"markdown":  {"p99 (checkout) of apr is at most 5% higher than that of nio", "LatencyP99:checkout ms"},
 		"csv":       {",LatencyP99:checkout ms,"},
 		"json":      {`"metric": "LatencyP99:checkout"`},
-		"junit":     {"LatencyP99:checkout of connector=apr"},
+		"junit":     {"not-worse/LatencyP99:checkout/connector=apr"},
 		"benchstat": {" checkout:p99-sec"},
 	} {
 		text := write(t, format, r)
@@ -210,5 +218,31 @@ func TestMetricOfARequest(t *testing.T) {
 	var out bytes.Buffer
 	if err := round.PivotFormats.Write(&out, "text", p); err != nil || !strings.Contains(out.String(), "median of LatencyP99:checkout ms") {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// TestWarnings checks that text and Markdown of a round have the warnings of its runs that count, with the cells that have them.
+func TestWarnings(t *testing.T) {
+	r := roundtest.Failed(t)
+	own := 0
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		run.Warnings = []string{"TargetThrottled"}
+		if run.Cell == 0 && run.Valid && !run.Trial && run.Number < r.Blocks {
+			own++
+			run.Warnings = append(run.Warnings, "ClientStalls")
+		}
+	}
+	for _, format := range []string{"text", "markdown"} {
+		var b bytes.Buffer
+		if err := round.Formats.Write(&b, format, &round.Report{Round: r}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(strings.ReplaceAll(b.String(), "|", " ")), " ")
+		for _, want := range []string{"TargetThrottled " + strconv.Itoa(own*len(r.Cells)) + " all", "ClientStalls " + strconv.Itoa(own) + " " + r.Cells[0].Name + " (" + strconv.Itoa(own) + ")"} {
+			if own == 0 || !strings.Contains(text, want) {
+				t.Errorf("%s has no %q:\n%s", format, want, b.String())
+			}
+		}
 	}
 }

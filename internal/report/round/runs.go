@@ -19,8 +19,23 @@ func (r *Report) Estimate(cell int, metric v1alpha1.BenchmarkMetric) *benchmark.
 	return nil
 }
 
+// EffectText returns the effect of a cell in a metric, or why it has no ratio; "-" for a cell that isn't compared.
+func (r *Report) EffectText(cell int, metric v1alpha1.BenchmarkMetric) string {
+	e := r.Effect(cell, metric)
+	if e == nil {
+		return "-"
+	}
+	row := r.effectRow(e, r.Cells[cell].Baseline)
+	return row.Change()
+}
+
 // Effect returns the effect of a cell in a metric; nil if it is a baseline, or the metric isn't compared.
 func (r *Report) Effect(cell int, metric v1alpha1.BenchmarkMetric) *benchmark.Effect {
+	for i := range r.Claims {
+		if c := &r.Claims[i]; c.Gate && c.Cell == cell && c.Metric == metric {
+			return &c.Effect
+		}
+	}
 	for i := range r.Effects {
 		if e := &r.Effects[i]; e.Cell == cell && e.Metric == metric {
 			return e
@@ -73,7 +88,7 @@ func (r *Report) Warnings(cell int) []string {
 // Metrics returns the metrics in which single runs are shown: those that are compared, then requests/s, p99 and the
 // received data, as far as runs have them.
 func (r *Report) Metrics() []v1alpha1.BenchmarkMetric {
-	all := r.compared()
+	all := r.Compared()
 	for _, m := range []v1alpha1.BenchmarkMetric{
 		v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond), v1alpha1.BenchmarkMetric(v1alpha1.MetricLatencyP99), v1alpha1.MetricBytesPerSecond,
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
+	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/report/number"
 )
@@ -37,6 +38,7 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 			r.Cells = cells
 		}
 	}
+	r.Claims = claimsOf(report, s.Claims)
 	for i := range s.Effects {
 		r.Effects = append(r.Effects, effectOf(report, &s.Effects[i]))
 	}
@@ -52,15 +54,40 @@ func FromStatus(b *v1alpha1.Benchmark) *Report {
 	return report
 }
 
+// claimsOf returns the claims of a status, as far as the spec has them.
+func claimsOf(r *Report, statuses []v1alpha1.ClaimStatus) []benchmark.Claim {
+	d := inference.Design{Spec: &r.Spec, Cells: r.Cells}
+	if c := r.Spec.Comparison; c != nil && c.Baseline.Cell == nil { // each cell may have been compared
+		d.Stored = map[string][]benchmark.Run{}
+		for i := range r.Cells {
+			d.Stored[r.Cells[i].Name] = make([]benchmark.Run, 1)
+		}
+	}
+	known, err := d.Claims()
+	if err != nil {
+		return nil
+	}
+	var claims []benchmark.Claim
+	for i := range statuses {
+		s := &statuses[i]
+		at := slices.IndexFunc(known, func(c benchmark.Claim) bool { return c.Name == s.Name })
+		if at < 0 {
+			continue
+		}
+		c := known[at]
+		c.Percent, c.LowPercent, c.HighPercent, c.DetectablePercent = parsed(s.Percent), parsed(s.LowPercent), parsed(s.HighPercent), parsed(s.DetectablePercent)
+		c.Verdict, c.BlocksToDecide, c.Message = s.Verdict, int(ptr.Deref(s.BlocksToDecide, 0)), s.Message
+		claims = append(claims, c)
+	}
+	return claims
+}
+
 func effectOf(r *Report, s *v1alpha1.EffectStatus) benchmark.Effect {
 	e := benchmark.Effect{
-		Cell: cellOf(r, s.Cell), Metric: benchmark.MetricKey(s.Metric, s.Request), Role: s.Role, Percent: parsed(s.Percent), LowPercent: parsed(s.LowPercent), HighPercent: parsed(s.HighPercent),
-		DetectablePercent: parsed(s.DetectablePercent), Word: s.Word, Verdict: s.Verdict, BlocksToDecide: int(ptr.Deref(s.BlocksToDecide, 0)),
+		Cell: cellOf(r, s.Cell), Metric: benchmark.MetricKey(s.Metric, s.Request), Percent: parsed(s.Percent), LowPercent: parsed(s.LowPercent), HighPercent: parsed(s.HighPercent),
+		DetectablePercent: parsed(s.DetectablePercent), Message: s.Message,
 	}
 	if c := r.Spec.Comparison; c != nil {
-		if i := slices.IndexFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.KeyOf(&m) == e.Metric }); i >= 0 {
-			e.Better, e.TolerancePercent = c.Metrics[i].Better, ptr.Deref(c.Metrics[i].TolerancePercent, 5)
-		}
 		e.DifferentTimes = c.Baseline.Cell == nil
 	}
 	return e

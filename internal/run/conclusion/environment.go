@@ -46,6 +46,9 @@ func (from *Evidence) environment() result.Environment {
 	}
 	if o.Sessions.Agent != nil {
 		e.Governor = o.Sessions.Agent.Governor
+		if m := o.Sessions.Agent.Machine; m != (result.Machine{}) {
+			e.Machine = &m
+		}
 		if latest := o.Sessions.Agent.Latest; latest != nil {
 			e.TargetCores = latest.Cores
 		}

@@ -43,7 +43,7 @@ func (e *Evidence) Merge() (*result.Result, error) {
 	e.addBreakingPoints(merged)
 	merged.Server, merged.Backends = e.Observed.Sessions.Agent.Measured()
 	if agent := e.Observed.Sessions.Agent; agent != nil {
-		merged.NodeUsage = agent.NodeUsage
+		merged.NodeUsage, merged.Waiting = agent.NodeUsage, agent.Waiting
 	}
 	for _, e := range server.ReadErrors(&e.Run.Spec.Target, e.Observed.LoadLogs) {
 		merged.ServerErrors = append(merged.ServerErrors, result.ServerErrors(e))

@@ -11,9 +11,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
+	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/failure"
+	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/state"
+	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/internal/session/sessionpb"
 )
 
 // Complete ends a run that has a result.
@@ -35,14 +40,43 @@ func Complete(d *state.Draft, run *v1alpha1.BenchmarkRun, r *result.Result) {
 }
 
 // Fail ends a run without a result.
-func Fail(d *state.Draft, run *v1alpha1.BenchmarkRun, f *failure.Failure) {
+func Fail(d *state.Draft, run *v1alpha1.BenchmarkRun, o *observed.Run, f *failure.Failure) {
 	d.Artifact = nil
-	d.Set(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message)
+	d.Set(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, f.Reason, f.Message+counted(d, run, o, f.Message))
 	d.Set(v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "The run ended without a result.")
 	if len(run.Spec.Thresholds) > 0 {
 		d.Set(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, v1alpha1.ReasonNoResult, "The run ended without a result.")
 	}
 	finish(d)
+}
+
+// maxStopped limits the clients whose last words a message has.
+const maxStopped = 3
+
+// counted adds to the progress of a run that fails what its clients had counted of the measurement until their last messages. It
+// returns that, and what clients said that a signal stopped, as sentences that follow a message.
+func counted(d *state.Draft, run *v1alpha1.BenchmarkRun, o *observed.Run, message string) string {
+	seen, replicas := o.Sessions.Progress[sessionpb.Stage_STAGE_MEASUREMENT], loadplan.Replicas(&run.Spec)
+	before := ptr.Deref(d.Progress, v1alpha1.Progress{})
+	if state.Of(run) == v1alpha1.ReasonMeasuring { // perhaps as another manager saw it
+		seen.Requests, seen.Errors = max(seen.Requests, ptr.Deref(before.Requests, 0)), max(seen.Errors, ptr.Deref(before.Errors, 0))
+	}
+	if seen.Requests == 0 || o.Collected(replicas) {
+		return ""
+	}
+	d.Progress = &v1alpha1.Progress{Percent: before.Percent, Requests: &seen.Requests, Errors: &seen.Errors}
+	text := fmt.Sprintf(" Until their last messages the clients had counted %d requests of the measurement, %d of which failed: they are partial, and no result.", seen.Requests, seen.Errors)
+	stopped := 0
+	for i := range replicas {
+		c := o.Sessions.Clients[i]
+		if c.FailureKind != session.FailureStopped || c.Totals != nil || strings.Contains(message, c.Failure) {
+			continue
+		}
+		if stopped++; stopped <= maxStopped {
+			text += fmt.Sprintf(" Client %d: %s.", i, printable.WithoutPeriod(c.Failure))
+		}
+	}
+	return text
 }
 
 // Salvage adds what a measurement showed to a run that failed after it was complete. Only what the status has no room for

@@ -25,6 +25,11 @@ func OutOfBounds(run *v1alpha1.BenchmarkRun, settings *manifest.Settings) *Failu
 			"spec.lane is %s. The administrator of this manager allows only %s (--lanes). Use one of these in a new run.",
 			run.Spec.Lane, strings.Join(settings.Lanes, ", "))
 	}
+	if a := run.Spec.Alternation; a != nil && settings.MaxActiveRuns > 0 && int(a.Variants) > settings.MaxActiveRuns {
+		return newf(v1alpha1.ReasonInvalidSpec,
+			"spec.alternation.variants is %d. The administrator of this manager allows %d active runs of a namespace at most (--max-active-runs). Compare fewer variants.",
+			a.Variants, settings.MaxActiveRuns)
+	}
 	if size := manifest.ContentBytes(run); settings.MaxContentBytes > 0 && size > settings.MaxContentBytes {
 		return newf(v1alpha1.ReasonInvalidSpec,
 			"spec.target.content has %d bytes. The administrator of this manager allows %d at most (--max-content). Decrease sizeBytes in a new run.",

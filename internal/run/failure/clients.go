@@ -51,7 +51,7 @@ func (s *seen) eachClient(find func(*client) string) string {
 func clientEvicted(s *seen) string {
 	return s.eachClient(func(c *client) string {
 		why := pods.Eviction(c.pod)
-		if why == "" || c.Totals != nil {
+		if why == "" || c.Totals != nil || s.stopping(c) {
 			return ""
 		}
 		return fmt.Sprintf("Client %d was evicted from %s before its measurement was complete: %s. Resolve the cause, and create a new run.",
@@ -83,9 +83,14 @@ func jobDeleted(s *seen) string {
 	return ""
 }
 
+// stopping reports whether a client whose pod is being deleted may still say what is unanswered.
+func (s *seen) stopping(c *client) bool {
+	return c.Connected && c.Failure == "" && !c.pod.DeletionTimestamp.IsZero() && s.now.Before(c.pod.DeletionTimestamp.Time)
+}
+
 func clientDeleted(s *seen) string {
 	return s.eachClient(func(c *client) string {
-		if c.pod == nil || c.pod.DeletionTimestamp.IsZero() || c.Totals != nil {
+		if c.pod == nil || c.pod.DeletionTimestamp.IsZero() || c.Totals != nil || s.stopping(c) {
 			return ""
 		}
 		return fmt.Sprintf("Client %d was deleted before its measurement was complete. Find out what deleted it, and create a new run.", c.index)

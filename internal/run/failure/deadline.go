@@ -70,3 +70,17 @@ func missingTotals(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) s
 	}
 	return fmt.Sprintf("It waited for the totals of %d of %d clients: %s.", n, loadplan.Replicas(&run.Spec), strings.Join(missing, "; "))
 }
+
+// blockTimeout is the time from the admission of the first run of a block until all its runs must exist. A Benchmark creates
+// them within seconds.
+const blockTimeout = 30 * time.Second
+
+// BlockIncomplete returns the failure of a run whose block lacks a variant, or nil as long as it may still be created.
+func BlockIncomplete(run *v1alpha1.BenchmarkRun, variant int32, now time.Time) *Failure {
+	if admitted := run.Status.AdmissionTime; admitted == nil || now.Before(admitted.Add(blockTimeout)) {
+		return nil
+	}
+	return newf(v1alpha1.ReasonBlockIncomplete,
+		"Variant %d of block %s does not exist or has ended, so the load can't alternate. See why that run ended, and run the block again.",
+		variant, run.Spec.Alternation.Block)
+}

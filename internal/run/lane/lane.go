@@ -3,6 +3,7 @@ package lane
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -35,20 +36,25 @@ type Lane struct {
 	LastAdmission map[string]time.Time
 	// Full holds the namespaces that may have no more active runs now, and why. Others go ahead of their runs.
 	Full map[string]string
+	// Room holds how many more active runs a namespace may have, for those that have any. It is nil if there is no limit.
+	Room map[string]int
 }
 
 // PositionOf returns a run's position in its lane. An admitted run holds the lane until it finishes, and then
 // its pods do until their containers have terminated, PodReleaseTimeout at most: no run may be disturbed by the end of
 // another, nor by its own end when it was suspended and starts again. Only pods that a run recorded
-// hold a lane: anybody may create pods with any labels. Namespaces take turns: see order.
+// hold a lane: anybody may create pods with any labels. Namespaces take turns: see order. The runs of a block
+// hold a lane together.
 func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position {
-	p := Position{Full: lane.Full[run.Namespace]}
+	p := Position{Full: fullFor(run, lane)}
 	hold := func(holder *v1alpha1.BenchmarkRun) {
 		p.Held = true
-		p.Holder = cmp.Or(p.Holder, holderOf(run, holder))
+		if name := holderOf(run, holder); name != "" && (p.Holder == "" || name < p.Holder) { // whatever the order of the cache
+			p.Holder = name
+		}
 	}
 	for _, other := range lane.Runs {
-		if other.UID != run.UID && Holds(other) {
+		if other.UID != run.UID && Holds(other) && !SameBlock(run, other) {
 			p.Ahead++
 			hold(other)
 		}
@@ -71,10 +77,35 @@ func PositionOf(run *v1alpha1.BenchmarkRun, lane *Lane, now time.Time) Position 
 		if other.UID == run.UID {
 			break
 		}
-		p.Ahead++
+		if !SameBlock(run, other) {
+			p.Ahead++
+		}
 	}
 	p.Free = p.Ahead == 0 && !p.Held && p.Full == ""
 	return p
+}
+
+// SameBlock reports whether two runs are different variants of a block, whose loads alternate.
+func SameBlock(a, b *v1alpha1.BenchmarkRun) bool {
+	x, y := a.Spec.Alternation, b.Spec.Alternation
+	return x != nil && y != nil && a.Namespace == b.Namespace && a.Spec.Lane == b.Spec.Lane && x.Block == y.Block &&
+		x.Variants == y.Variants && ptr.Deref(x.Variant, 0) != ptr.Deref(y.Variant, 0)
+}
+
+// fullFor returns why a run's namespace may have no more active runs now, or an empty text. The first run of a block
+// needs room for all of them, and the others have it.
+func fullFor(run *v1alpha1.BenchmarkRun, lane *Lane) string {
+	a := run.Spec.Alternation
+	if a == nil {
+		return lane.Full[run.Namespace]
+	}
+	if slices.ContainsFunc(lane.Runs, func(other *v1alpha1.BenchmarkRun) bool { return Holds(other) && SameBlock(run, other) }) {
+		return ""
+	}
+	if room, limited := lane.Room[run.Namespace]; limited && room < int(a.Variants) {
+		return cmp.Or(lane.Full[run.Namespace], fmt.Sprintf("it may have %d more, and the block has %d", room, a.Variants))
+	}
+	return lane.Full[run.Namespace]
 }
 
 // holderOf returns how the message of a waiting run refers to the one that holds its lane, or an empty
@@ -105,7 +136,7 @@ func Next(lane *Lane) (types.NamespacedName, bool) {
 func order(lane *Lane) []*v1alpha1.BenchmarkRun {
 	var waiting []*v1alpha1.BenchmarkRun
 	for _, run := range lane.Runs {
-		if Waits(run) && lane.Full[run.Namespace] == "" {
+		if Waits(run) && fullFor(run, lane) == "" {
 			waiting = append(waiting, run)
 		}
 	}

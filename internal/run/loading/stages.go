@@ -26,7 +26,7 @@ const ProgressInterval = 2 * time.Second
 
 // begin plans the start of a stage that all clients start together.
 func begin(p *step.Planner, stage sessionpb.Stage) {
-	p.Begin = &step.Begin{Stage: stage, Lead: lead(p.Run)}
+	p.Begin = &step.Begin{Stage: stage, Lead: lead(p.Run), With: others(p)}
 }
 
 // BeginNow plans the start of a stage that needs no barrier.
@@ -38,7 +38,7 @@ func Measure(p *step.Planner, at int64) {
 		p.Status.MeasurementTime = ptr.To(metav1.NewMicroTime(p.Observed.Wall(at, p.Now)))
 	}
 	_, extent := loadplan.Extents(&p.Run.Spec)
-	message := "The clients send the load."
+	message := "The clients are sending load."
 	if tool := p.Run.Spec.Clients.Tool; tool != nil && result.Prints(string(tool.Name)) {
 		message = fmt.Sprintf("The clients run %s, which reports nothing until it ends.", tool.Name)
 	}
@@ -67,7 +67,7 @@ func SetUp(p *step.Planner) {
 	}
 	message := fmt.Sprintf("Client %d executes the script's setup().", session.ScriptLeader)
 	if have > 0 {
-		message = fmt.Sprintf("%d of %d clients have received what the script's setup() returned.", have, replicas)
+		message = fmt.Sprintf("Clients that have what the script's setup() returned: %d of %d.", have, replicas)
 	}
 	p.SetState(v1alpha1.ReasonSettingUp, message, nil)
 	p.RequeueIn(ProgressInterval)
@@ -89,14 +89,21 @@ func TearDown(p *step.Planner) {
 func WarmUp(p *step.Planner, at int64) {
 	replicas := loadplan.Replicas(&p.Run.Spec)
 	ended := p.CountClients(func(c *session.ClientState) bool { return c.WarmupEnded && c.Connected })
-	message := fmt.Sprintf("%d of %d clients have finished their warm-up", ended, replicas)
+	message := fmt.Sprintf("Clients that have finished their warm-up: %d of %d", ended, replicas)
 	if said := settle(p, ended == replicas); said != "" {
 		message += "; " + said
 	}
 	if ended == replicas {
-		begin(p, sessionpb.Stage_STAGE_MEASUREMENT)
-		Measure(p, 0)
-		return
+		waiting := awaitBlock(p, func(o *observed.Other) bool { return o.WarmedUp })
+		switch {
+		case p.Status.CompletionTime != nil:
+			return
+		case waiting == "":
+			begin(p, sessionpb.Stage_STAGE_MEASUREMENT)
+			Measure(p, 0)
+			return
+		}
+		message += ". " + waiting
 	}
 	extent, _ := loadplan.Extents(&p.Run.Spec)
 	progress := progress(p.Run, p.Observed, sessionpb.Stage_STAGE_WARMUP, at, extent)
@@ -158,7 +165,11 @@ func progress(run *v1alpha1.BenchmarkRun, o *observed.Run, stage sessionpb.Stage
 
 // Start begins the load of a run whose pods are ready.
 func Start(p *step.Planner) {
+	waiting := awaitBlock(p, func(o *observed.Other) bool { return o.Ready })
 	switch {
+	case p.Status.CompletionTime != nil:
+	case waiting != "":
+		p.SetState(v1alpha1.ReasonStarting, waiting, nil)
 	case state.RunsScript(p.Run):
 		BeginNow(p, sessionpb.Stage_STAGE_SETUP)
 		SetUp(p)

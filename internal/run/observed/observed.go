@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -72,6 +73,9 @@ type Run struct {
 	Levels []result.Level
 	Steps  []result.Step
 
+	// Others are the other runs of the run's block that are active, if it has one.
+	Others []Other
+
 	// Position is the run's place in its lane. It is read only for a run that isn't admitted.
 	Position lane.Position
 	// Inputs holds the user's ConfigMaps by name, until the run's own is built from them.
@@ -103,6 +107,15 @@ type Run struct {
 	Strays []Stray
 	// Refusal is the object of the plan that could not be created, if there was one.
 	Refusal *Refusal
+}
+
+// Other is another run of a run's block.
+type Other struct {
+	UID     types.UID
+	Name    string
+	Variant int32
+	// Ready reports whether its target and clients are ready, WarmedUp whether its clients have ended their warm-up.
+	Ready, WarmedUp bool
 }
 
 // Bucket is a bucket for full results.

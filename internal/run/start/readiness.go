@@ -34,8 +34,8 @@ func Ready(p *step.Planner) bool {
 	}
 	replicas := loadplan.Replicas(&p.Run.Spec)
 	n := p.CountClients(func(c *session.ClientState) bool { return c.Ready && c.Connected })
-	if becomes(p, v1alpha1.ConditionClientsReady, n == replicas, fmt.Sprintf("All %d clients are ready.", replicas), func() string {
-		return fmt.Sprintf("%d of %d clients are ready.%s", n, replicas, clientProgress(p.Run, p.Observed))
+	if becomes(p, v1alpha1.ConditionClientsReady, n == replicas, fmt.Sprintf("Clients ready: %d of %d.", n, replicas), func() string {
+		return fmt.Sprintf("Clients ready: %d of %d.%s", n, replicas, clientProgress(p.Run, p.Observed))
 	}) && o.Job != nil {
 		p.RequeueAt(failure.ClientReadyBy(p.Run, o, false))
 		p.RequeueAt(failure.ClientReadyBy(p.Run, o, true))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -106,6 +107,8 @@ type Prepare struct {
 type Begin struct {
 	Stage sessionpb.Stage
 	Lead  time.Duration
+	// With holds the UIDs of the other runs of the block, which begin the stage at the same time.
+	With []types.UID
 }
 
 // Summarize is the order to a client to run handleSummary() of the script with the given data, which is JSON.

@@ -98,7 +98,7 @@ func (p *Planner) Planned() *v1alpha1.BenchmarkRun {
 // only when the verdict is written: after a crash in between, the run's pods would look lost.
 func (p *Planner) Fail(f *failure.Failure) {
 	p.Plan = Plan{Status: p.Status}
-	conclusion.Fail(p.Draft(), p.Run, f)
+	conclusion.Fail(p.Draft(), p.Run, p.Observed, f)
 }
 
 // Retry adds to the status that the last step failed and is tried again. A finished run says so in

@@ -51,7 +51,7 @@ func (Server) Describe(in *adapter.Input) *adapter.Description {
 	if k := connectorOf(j).KeepAlive; k != nil && k.Mode == v1alpha1.Disabled {
 		d.KeepAlive = adapter.Limit{Setting: "keepAlive.mode"}
 	}
-	d.Backlog = adapter.LimitOf("acceptQueueSize", connectorOf(j).AcceptQueueSize, 0)
+	d.Backlog = adapter.LimitOf("connector.acceptQueueSize", connectorOf(j).AcceptQueueSize, 0)
 	d.Connections = adapter.LimitOf("connector.maxConnections", connectorOf(j).MaxConnections, 0)
 	if t := j.Threads; t != nil {
 		d.Concurrency.Value = ptr.Deref(t.Max, defaultMaxThreads)

@@ -20,8 +20,10 @@ var (
 	logsLimit    = regexp.MustCompile(`(?m)\[notice\] \d+#\d+: getrlimit\(RLIMIT_NOFILE\): (\d+):\d+$`)
 	noLimit      = regexp.MustCompile(`\[alert\] \d+#\d+: setrlimit\(RLIMIT_NOFILE, \d+\) failed`)
 	logsExceeds  = regexp.MustCompile(`\[warn\] \d+#\d+: (\d+) worker_connections exceed open file resource limit: (\d+)`)
-	logsError    = regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[(?:error|crit|alert|emerg)\]`)
-	noFork       = regexp.MustCompile(`fork\(\) failed while spawning "worker process".*`)
+	// nginx warns of limits beyond which it closes idle connections, delays requests or leaves a backend alone.
+	logsError = regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[(?:(?:error|crit|alert|emerg)\]|` +
+		`warn\] \d+#\d+: (?:\*\d+ )?(?:\d+ worker_connections are not enough|delaying request|upstream server temporarily disabled))`)
+	noFork = regexp.MustCompile(`fork\(\) failed while spawning "worker process".*`)
 )
 
 // refusals are the lines that nginx logs if it, as built, or its library can't do what is declared.

@@ -24,8 +24,8 @@ func (Server) ReadLog(in *adapter.Input, log string) (adapter.Log, []adapter.Mis
 	return l.Log, found.All
 }
 
-// logsError matches a line of the level SEVERE, of Tomcat's own formatters and of Java's.
-var logsError = regexp.MustCompile(`^(?:\S+ \S+ )?SEVERE(?: \[|: )`)
+// logsError matches a line of the level SEVERE, of Tomcat's own formatters and of Java's, and warnings that a queue or the cache is full.
+var logsError = regexp.MustCompile(`^(?:\S+ \S+ )?(?:SEVERE(?: \[|: )|WARNING(?: \[|: ).*(?:Executor rejected socket|insufficient free space available after evicting))`)
 
 // IsError implements adapter.Verifiable.
 func (Server) IsError(line string) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
@@ -188,6 +189,8 @@ func checkAttributes(in *adapter.Input, field string, attributes []v1alpha1.Tomc
 			return fmt.Errorf("%s[%d].name: %q must be the name of an attribute, such as processorCache", in.Field(field), i, a.Name)
 		case !attributeValue.MatchString(a.Value):
 			return fmt.Errorf("%s[%d].value: %q must have printable ASCII characters only", in.Field(field), i, a.Value)
+		case strings.Contains(a.Value, "${"):
+			return fmt.Errorf("%s[%d].value: %q must not have ${, which Tomcat replaces by system properties", in.Field(field), i, a.Value)
 		case reserved.MatchString(a.Name):
 			return fmt.Errorf("%s[%d].name: %s is what other fields of the server set: use these", in.Field(field), i, a.Name)
 		}

@@ -131,7 +131,7 @@ func (n *numbered) decodeSample(w *sessionpb.ServerSample, now int64) error {
 	for _, u := range usages {
 		u.CPUs, u.AgentCPUs, u.Cores = clipped(u.CPUs), clipped(u.AgentCPUs), clipped(u.Cores)
 	}
-	sample.Governor = clipped(sample.Governor)
+	sample.Governor, sample.Machine.CPUModel = clipped(sample.Governor), clipped(sample.Machine.CPUModel)
 	n.sample, n.requested = sample, w.GetRequested()
 	return nil
 }

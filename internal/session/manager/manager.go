@@ -93,6 +93,8 @@ type Server struct {
 	// Memory accounts for what the pods of all runs make the manager hold. It must not be changed after the call of Serve.
 	Memory *memory.Account
 
+	starting sync.Mutex // held by StartTogether
+
 	mu     sync.Mutex
 	runs   map[string]*run
 	served time.Time // when Serve was called
@@ -156,14 +158,33 @@ func (s *Server) Watch(run string, watch session.Watch) {
 
 // Prepare sets the clients' plans, by index, and the target's address and port.
 func (s *Server) Prepare(run string, plans []*session.Plan, address string) {
-	s.of(run).update(func(d *desired) { d.plans, d.address = plans, address })
+	r := s.of(run)
+	r.update(func(d *desired) {
+		d.plans, d.address = plans, address
+		if len(plans) > 0 {
+			r.target.SetSlices(plans[0].Slices)
+		}
+	})
 }
 
-// Start sets when a stage begins for all pods: microseconds since the Unix epoch
-// by the manager's clock. The first time that is set for a stage stands. The time
+// StartTogether sets when a stage begins for all pods of one or more runs: microseconds since the Unix epoch by the manager's
+// clock, or the time of the first of the runs that has begun it. The first time that is set for a run's stage stands. The time
 // that a pod has from an earlier manager takes precedence.
-func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
-	s.of(run).start(stage, at)
+func (s *Server) StartTogether(runs []string, stage sessionpb.Stage, at int64) {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	for _, uid := range runs {
+		if began := s.of(uid).started(stage); began != 0 {
+			at = began
+			break
+		}
+	}
+	for i, uid := range runs {
+		s.of(uid).start(stage, at)
+		if i > 0 { // the caller knows of the first
+			s.changes.add(uid)
+		}
+	}
 }
 
 // End makes the clients end their warm-up.

@@ -126,6 +126,13 @@ func (r *run) start(stage sessionpb.Stage, at int64) {
 	})
 }
 
+// started returns the start time of a stage, or 0 if it has none.
+func (r *run) started(stage sessionpb.Stage) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.starts[stage]
+}
+
 func (r *run) setStart(stage sessionpb.Stage, at int64) {
 	r.starts[stage] = at
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {

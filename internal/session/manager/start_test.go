@@ -3,6 +3,8 @@ package manager
 import (
 	"testing"
 
+	"github.com/go-logr/logr"
+
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
@@ -56,5 +58,26 @@ func TestAnAgentIsBackBeforeTheClients(t *testing.T) {
 	until(t, c, welcome)
 	if o := b.Observe("run"); o.Starts[measurement] != at || o.Agent.Begin.At != at || o.Agent.PeakResident != 10 {
 		t.Errorf("%+v: %+v, begin %+v", o.Starts, o.Agent, o.Agent.Begin)
+	}
+}
+
+// Start starts a stage of a single run.
+func (s *Server) Start(run string, stage sessionpb.Stage, at int64) {
+	s.StartTogether([]string{run}, stage, at)
+}
+
+// Runs that begin a stage together have the time of the one that has begun it.
+func TestStartTogether(t *testing.T) {
+	s := New(nil, nil, logr.Discard())
+	s.StartTogether([]string{"a"}, measurement, 100)
+	s.StartTogether([]string{"b", "a"}, measurement, 200)
+	s.StartTogether([]string{"c", "d"}, measurement, 300)
+	for run, want := range map[string]int64{"a": 100, "b": 100, "c": 300, "d": 300} {
+		if got := s.of(run).started(measurement); got != want {
+			t.Errorf("run %s begins at %d, want %d", run, got, want)
+		}
+	}
+	if woken := s.changes.take(); !woken["a"] || !woken["d"] || woken["b"] || woken["c"] {
+		t.Errorf("%v are looked at again, want those that did not ask", woken)
 	}
 }

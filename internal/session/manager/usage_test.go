@@ -93,7 +93,7 @@ func TestNodeOfTheTarget(t *testing.T) {
 	send := func(at, other, queue int64) {
 		node := result.UnknownNode()
 		node.OtherCPU, node.RunQueue = other, queue
-		watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at}, Node: node, Governor: "performance"})
+		watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: at}, Node: node, Governor: "performance", Machine: result.Machine{CPUs: 8}})
 	}
 	send(at-500_000, 1_000_000, 90)
 	b.Start("run", measurement, at)
@@ -112,7 +112,7 @@ func TestNodeOfTheTarget(t *testing.T) {
 		return o.Progress[measurement].Requests == 4 && o.Agent.Latest != nil && o.Agent.Latest.At == at+2_500_000
 	})
 	// Half of the second before the first sample, and the two after it.
-	if n := o.Agent.NodeUsage; n == nil || n.OtherCPU != 750_000 || n.RunQueue != 9 || n.Steal != result.Unknown || o.Agent.Governor != "performance" {
+	if n := o.Agent.NodeUsage; n == nil || n.OtherCPU != 750_000 || n.RunQueue != 9 || n.Steal != result.Unknown || o.Agent.Governor != "performance" || o.Agent.Machine.CPUs != 8 {
 		t.Errorf("%+v, governor %q", n, o.Agent.Governor)
 	}
 	type metrics struct{ Other, Queue, Steal, ClientSteal, ClientQueue int64 }

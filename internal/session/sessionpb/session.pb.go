@@ -1782,7 +1782,9 @@ type ServerSample struct {
 	Node []int64 `protobuf:"varint,6,rep,packed,name=node,proto3" json:"node,omitempty"`
 	// governor is the frequency governor of the target's CPUs, empty if it is
 	// unknown.
-	Governor      string `protobuf:"bytes,7,opt,name=governor,proto3" json:"governor,omitempty"`
+	Governor string `protobuf:"bytes,7,opt,name=governor,proto3" json:"governor,omitempty"`
+	// machine is that of the target's node.
+	Machine       *Machine `protobuf:"bytes,8,opt,name=machine,proto3" json:"machine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1866,6 +1868,84 @@ func (x *ServerSample) GetGovernor() string {
 	return ""
 }
 
+func (x *ServerSample) GetMachine() *Machine {
+	if x != nil {
+		return x.Machine
+	}
+	return nil
+}
+
+// Machine is a node's machine. What is unknown is empty or 0.
+type Machine struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// cpu_model is the name that the CPU has for itself.
+	CpuModel string `protobuf:"bytes,1,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
+	// cpus is the number of CPUs that are online.
+	Cpus                  int64 `protobuf:"varint,2,opt,name=cpus,proto3" json:"cpus,omitempty"`
+	MemoryBytes           int64 `protobuf:"varint,3,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	MaxFrequencyKilohertz int64 `protobuf:"varint,4,opt,name=max_frequency_kilohertz,json=maxFrequencyKilohertz,proto3" json:"max_frequency_kilohertz,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *Machine) Reset() {
+	*x = Machine{}
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Machine) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Machine) ProtoMessage() {}
+
+func (x *Machine) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Machine.ProtoReflect.Descriptor instead.
+func (*Machine) Descriptor() ([]byte, []int) {
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Machine) GetCpuModel() string {
+	if x != nil {
+		return x.CpuModel
+	}
+	return ""
+}
+
+func (x *Machine) GetCpus() int64 {
+	if x != nil {
+		return x.Cpus
+	}
+	return 0
+}
+
+func (x *Machine) GetMemoryBytes() int64 {
+	if x != nil {
+		return x.MemoryBytes
+	}
+	return 0
+}
+
+func (x *Machine) GetMaxFrequencyKilohertz() int64 {
+	if x != nil {
+		return x.MaxFrequencyKilohertz
+	}
+	return 0
+}
+
 // ServerUsage is the usage of the processes of a container of the target's pod.
 type ServerUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1882,7 +1962,7 @@ type ServerUsage struct {
 
 func (x *ServerUsage) Reset() {
 	*x = ServerUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +1974,7 @@ func (x *ServerUsage) String() string {
 func (*ServerUsage) ProtoMessage() {}
 
 func (x *ServerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[20]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +1987,7 @@ func (x *ServerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerUsage.ProtoReflect.Descriptor instead.
 func (*ServerUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{20}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ServerUsage) GetValues() []int64 {
@@ -1944,7 +2024,7 @@ type BackendUsage struct {
 
 func (x *BackendUsage) Reset() {
 	*x = BackendUsage{}
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1956,7 +2036,7 @@ func (x *BackendUsage) String() string {
 func (*BackendUsage) ProtoMessage() {}
 
 func (x *BackendUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_session_sessionpb_session_proto_msgTypes[21]
+	mi := &file_internal_session_sessionpb_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1969,7 +2049,7 @@ func (x *BackendUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendUsage.ProtoReflect.Descriptor instead.
 func (*BackendUsage) Descriptor() ([]byte, []int) {
-	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{21}
+	return file_internal_session_sessionpb_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BackendUsage) GetName() string {
@@ -2098,7 +2178,7 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\fClientTotals\x12\x16\n" +
 	"\x06totals\x18\x01 \x01(\fR\x06totals\x12\x1f\n" +
 	"\vclock_error\x18\x02 \x01(\x03R\n" +
-	"clockError\"\xfc\x01\n" +
+	"clockError\"\xb1\x02\n" +
 	"\fServerSample\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x123\n" +
 	"\x05usage\x18\x02 \x01(\v2\x1d.assay.session.v1.ServerUsageR\x05usage\x12\x1d\n" +
@@ -2107,7 +2187,13 @@ const file_internal_session_sessionpb_session_proto_rawDesc = "" +
 	"\trequested\x18\x04 \x01(\bR\trequested\x12:\n" +
 	"\bbackends\x18\x05 \x03(\v2\x1e.assay.session.v1.BackendUsageR\bbackends\x12\x12\n" +
 	"\x04node\x18\x06 \x03(\x03R\x04node\x12\x1a\n" +
-	"\bgovernor\x18\a \x01(\tR\bgovernor\"O\n" +
+	"\bgovernor\x18\a \x01(\tR\bgovernor\x123\n" +
+	"\amachine\x18\b \x01(\v2\x19.assay.session.v1.MachineR\amachine\"\x95\x01\n" +
+	"\aMachine\x12\x1b\n" +
+	"\tcpu_model\x18\x01 \x01(\tR\bcpuModel\x12\x12\n" +
+	"\x04cpus\x18\x02 \x01(\x03R\x04cpus\x12!\n" +
+	"\fmemory_bytes\x18\x03 \x01(\x03R\vmemoryBytes\x126\n" +
+	"\x17max_frequency_kilohertz\x18\x04 \x01(\x03R\x15maxFrequencyKilohertz\"O\n" +
 	"\vServerUsage\x12\x16\n" +
 	"\x06values\x18\x01 \x03(\x03R\x06values\x12\x12\n" +
 	"\x04cpus\x18\x02 \x01(\tR\x04cpus\x12\x14\n" +
@@ -2149,7 +2235,7 @@ func file_internal_session_sessionpb_session_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_session_sessionpb_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_internal_session_sessionpb_session_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(Stage)(0),             // 0: assay.session.v1.Stage
 	(Role)(0),              // 1: assay.session.v1.Role
@@ -2174,8 +2260,9 @@ var file_internal_session_sessionpb_session_proto_goTypes = []any{
 	(*ClientSample)(nil),   // 20: assay.session.v1.ClientSample
 	(*ClientTotals)(nil),   // 21: assay.session.v1.ClientTotals
 	(*ServerSample)(nil),   // 22: assay.session.v1.ServerSample
-	(*ServerUsage)(nil),    // 23: assay.session.v1.ServerUsage
-	(*BackendUsage)(nil),   // 24: assay.session.v1.BackendUsage
+	(*Machine)(nil),        // 23: assay.session.v1.Machine
+	(*ServerUsage)(nil),    // 24: assay.session.v1.ServerUsage
+	(*BackendUsage)(nil),   // 25: assay.session.v1.BackendUsage
 }
 var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	5,  // 0: assay.session.v1.PodMessage.hello:type_name -> assay.session.v1.Hello
@@ -2205,16 +2292,17 @@ var file_internal_session_sessionpb_session_proto_depIdxs = []int32{
 	2,  // 24: assay.session.v1.Failure.kind:type_name -> assay.session.v1.FailureKind
 	0,  // 25: assay.session.v1.ClientSample.stage:type_name -> assay.session.v1.Stage
 	19, // 26: assay.session.v1.ClientSample.total:type_name -> assay.session.v1.Histogram
-	23, // 27: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
-	24, // 28: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
-	23, // 29: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
-	3,  // 30: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
-	4,  // 31: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
-	31, // [31:32] is the sub-list for method output_type
-	30, // [30:31] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	24, // 27: assay.session.v1.ServerSample.usage:type_name -> assay.session.v1.ServerUsage
+	25, // 28: assay.session.v1.ServerSample.backends:type_name -> assay.session.v1.BackendUsage
+	23, // 29: assay.session.v1.ServerSample.machine:type_name -> assay.session.v1.Machine
+	24, // 30: assay.session.v1.BackendUsage.usage:type_name -> assay.session.v1.ServerUsage
+	3,  // 31: assay.session.v1.Sessions.Join:input_type -> assay.session.v1.PodMessage
+	4,  // 32: assay.session.v1.Sessions.Join:output_type -> assay.session.v1.ManagerMessage
+	32, // [32:33] is the sub-list for method output_type
+	31, // [31:32] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_internal_session_sessionpb_session_proto_init() }
@@ -2255,7 +2343,7 @@ func file_internal_session_sessionpb_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_session_sessionpb_session_proto_rawDesc), len(file_internal_session_sessionpb_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

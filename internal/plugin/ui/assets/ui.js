@@ -81,7 +81,7 @@ function chosen() {
   const button = byId("compare");
   if (!button) return;
   const n = boxes().length;
-  button.disabled = n !== 2;
+  button.disabled = n < 2 || n > 6;
   byId("chosen").textContent = n ? n + " selected" : "";
 }
 document.addEventListener("change", (e) => {
@@ -96,10 +96,15 @@ if (search) {
   const loaded = search.value;
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let left = 0;
     for (const row of byId("rows").children) {
       const hidden = !words.every((word) => row.dataset.text.includes(word));
       if (row.hidden !== hidden) row.hidden = hidden; // else the browser would look at the style of a row that stays as it is
+      if (!hidden) left++;
     }
+    const count = byId("count");
+    count.textContent = left.toLocaleString("en-US") + " of " + Number(count.dataset.all).toLocaleString("en-US") + " runs";
+    byId("nothing").hidden = left > 0;
     const url = new URL(location.href);
     url.searchParams.set("q", search.value);
     history.replaceState(null, "", url);

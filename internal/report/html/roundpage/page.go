@@ -6,12 +6,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/round"
@@ -24,7 +24,10 @@ func Write(w io.Writer, r *round.Report) error { return html.Write(w, Document(r
 // Document returns the report of a round with its plots, and what only a page has room for.
 func Document(r *round.Report) *doc.Document {
 	d := r.Document()
-	d.Verdict.Text, d.Metrics = r.Headline(), restsOn(r)
+	d.Verdict.Text, d.Metrics, d.Date = r.Headline(), restsOn(r), html.Date(r.Ended)
+	if answer, _, found := strings.Cut(r.Message, ": "); found && len(d.Sentences) > 0 && r.Verdict != v1alpha1.BenchmarkError {
+		d.Remarks = []string{answer + "."} // the sentences say which claims, and why
+	}
 	for i := range r.Capacities {
 		d.Remarks = append(d.Remarks, r.Sustains(&r.Capacities[i]))
 	}
@@ -36,11 +39,15 @@ func Document(r *round.Report) *doc.Document {
 	var effects []doc.Section
 	for i := range report {
 		switch s := &report[i]; s.ID {
-		case "effects", "reported":
+		case "claims":
+			s.Blocks = append(s.Blocks[:2], doc.Paragraph{howEffectsAreDrawn}) // without the plots in characters
+			addEffects(s, r.ClaimsByMetric())
+			effects = append(effects, *s)
+		case "exploration":
 			if len(effects) == 0 {
 				s.Add(doc.Paragraph{howEffectsAreDrawn})
 			}
-			addEffects(s, slices.DeleteFunc(r.EffectsByMetric(), func(m round.MetricEffects) bool { return m.Gate != (s.ID == "effects") }))
+			addEffects(s, r.EffectsByMetric())
 			effects = append(effects, *s)
 		case "cells":
 			if others := r.OtherMedians(); others != nil {
@@ -60,7 +67,10 @@ func Document(r *round.Report) *doc.Document {
 	if r.Verdict != v1alpha1.BenchmarkError {
 		d.Add(effects...)
 	}
-	if r.Spec.Comparison == nil || len(r.Cells) > fewCells {
+	if f := chart.LatencyOfThroughput(r); f != nil {
+		d.Add(doc.Section{ID: "load", Title: "Load", Question: "How does the latency grow with the throughput?", Blocks: plots(f, nil, "")})
+	}
+	if r.Spec.Comparison == nil && len(r.Spec.Claims) == 0 || len(r.Cells) > fewCells {
 		d.Add(gridSection(r), runsSection(r)) // what answers comes first
 	} else {
 		d.Add(runsSection(r), gridSection(r))
@@ -95,13 +105,11 @@ func restsOn(r *round.Report) []doc.Fact {
 // decisionSection says how the round came to its verdict, and what was measured.
 func decisionSection(r *round.Report) doc.Section {
 	facts := []doc.Fact{{Name: "Reason", Value: cmp.Or(r.Reason, "-")}}
-	if p := r.Spec.Repetitions; p != nil && p.Until != nil {
-		facts = append(facts, doc.Fact{
-			Name: "Stops early", Value: fmt.Sprintf("after full blocks, when the intervals of %s are within ±%d%%", round.MetricName(benchmark.MetricKey(p.Until.Metric, p.Until.Request)), p.Until.HalfWidthPercent),
-		})
+	if least, most := blocks.Bounds(&r.Spec); least < most {
+		facts = append(facts, doc.Fact{Name: "Stops early", Value: fmt.Sprintf("after whole blocks, from %d to %d, when all claims are decided", least, most)})
 	}
 	s := doc.Section{ID: "decision", Title: "How it was decided", Question: "By which rule, of which spec?", Blocks: []doc.Block{
-		doc.Paragraph{"The verdict compares each interval with the tolerance. docs/statistics.md explains the method."}, doc.Facts{Facts: facts},
+		doc.Paragraph{"A claim is confirmed if its whole interval agrees with it, and contradicted if none of it does. docs/statistics.md explains the method."}, doc.Facts{Facts: facts},
 	}}
 	if text, err := yaml.Marshal(&r.Spec); err == nil && (len(r.Spec.Axes) > 0 || r.Hash != "") {
 		s.Add(html.Lines("spec, as YAML", string(text)))

@@ -2,9 +2,12 @@ package roundpage_test
 
 import (
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"flag"
+	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,10 +107,10 @@ func tables(t *testing.T, page string) map[string][][]string {
 // and says the verdict first, in words and by its color.
 func TestPages(t *testing.T) {
 	headlines := map[string][2]string{
-		"passed": {"Passed", "good"}, "failed": {"Failed", "bad"}, "inconclusive": {"Inconclusive: can't tell yet", "unsure"},
-		"invalid-runs": {"Inconclusive: can't tell yet: InvalidRuns", "unsure"}, "incomparable": {"Inconclusive: not compared", "unsure"},
-		"error": {"Error: RunRejected", "bad"}, "connectors": {"Failed", "bad"}, "ratios": {"Failed", "bad"}, "sizes": {"Passed", "good"},
-		"scaling": {"Failed", "bad"}, "levels": {"Passed", "good"}, "trend": {"Failed", "bad"},
+		"passed": {"Passed", "good"}, "failed": {"Failed", "bad"}, "inconclusive": {"Inconclusive", "unsure"},
+		"invalid-runs": {"Inconclusive: InvalidRuns", "unsure"}, "incomparable": {"Inconclusive: Incomparable", "unsure"},
+		"error": {"Error: RunRejected", "bad"}, "connectors": {"Failed", "bad"}, "ratios": {"Failed", "bad"}, "sizes": {"Measured", "same"},
+		"scaling": {"Failed", "bad"}, "levels": {"Measured", "same"}, "trend": {"Failed", "bad"},
 	}
 	rounds := roundtest.All(t)
 	if len(rounds) != len(headlines) {
@@ -133,6 +136,33 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// checkPicture checks the file of a link that saves a figure: it is XML whose elements only draw.
+func checkPicture(t *testing.T, escaped string) {
+	t.Helper()
+	file, err := url.PathUnescape(escaped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(file)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if e, is := token.(xml.StartElement); is {
+			for _, a := range e.Attr {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
+					t.Errorf("%s has %s=%q", e.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+			if !slices.Contains([]string{"svg", "style", "defs", "pattern", "g", "rect", "path", "circle", "use", "text", "title"}, e.Name.Local) {
+				t.Errorf("the picture has the element %s", e.Name.Local)
+			}
+		}
+	}
+}
+
 // checkSelfContained checks that a page refers to nothing but its own parts, each of which there is once. The forms of dots
 // are the same in all figures.
 func checkSelfContained(t *testing.T, root *html.Node) {
@@ -149,7 +179,10 @@ func checkSelfContained(t *testing.T, root *html.Node) {
 	})
 	walk(root, func(n *html.Node) {
 		for _, a := range n.Attr {
+			file, saves := strings.CutPrefix(a.Val, "data:image/svg+xml;charset=utf-8,")
 			switch {
+			case saves && n.Data == "a" && a.Key == "href" && strings.HasSuffix(attribute(n, "download"), ".svg"):
+				checkPicture(t, file)
 			case slices.Contains([]string{"src", "action", "data", "poster", "srcset"}, a.Key):
 				t.Errorf("%s has %s", n.Data, a.Key)
 			case n.Data == "use" && a.Key == "href" && !forms[a.Val], n.Data != "use" && a.Key == "href" && ids[a.Val] != 1, a.Key == "aria-labelledby" && ids["#"+a.Val] != 1:
@@ -180,14 +213,14 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	inconclusive := write(t, &round.Report{Round: roundtest.Inconclusive(t)})
-	for _, part := range []string{"the tolerance is 5%. With 10 blocks this round can find differences of ", "blocks would decide.", "Counts as failed: comparison.onInconclusive is Fail."} {
+	for _, part := range []string{" With 10 blocks this round can find differences of ", "blocks would decide.", "Counts as failed: onInconclusive is Fail."} {
 		if !strings.Contains(inconclusive, part) {
 			t.Errorf("no %q in %s", part, text(all(parse(t, inconclusive), "header")[0]))
 		}
 	}
 	failed := write(t, &round.Report{Round: roundtest.Error(t)})
-	if strings.Contains(failed, `id="effects"`) || !strings.Contains(failed, "exceeded quota: team") {
-		t.Error("effects of a round that couldn't be carried out")
+	if strings.Contains(failed, `id="claims"`) || !strings.Contains(failed, "exceeded quota: team") {
+		t.Error("claims of a round that couldn't be carried out")
 	}
 }
 
@@ -207,6 +240,9 @@ func TestHostileTexts(t *testing.T) {
 		}
 		for i := range r.Effects {
 			r.Effects[i].Message = hostile
+		}
+		for i := range r.Claims {
+			r.Claims[i].Name, r.Claims[i].Message = hostile, hostile
 		}
 		if r.Trend != nil {
 			for i := range r.Trend.Series {
@@ -253,9 +289,9 @@ func picturesIn(formats []string) (names []string) {
 // TestSVG checks which pictures rounds have, and that each says what it is of.
 func TestSVG(t *testing.T) {
 	has := map[string][]string{
-		"passed": {"effects", "runs"}, "failed": {"effects", "runs"}, "inconclusive": {"effects", "runs"}, "ratios": {"effects", "runs"}, "invalid-runs": {"effects", "runs"},
-		"incomparable": {"effects", "runs"}, "error": {"runs"}, "connectors": {"capacity", "effects", "runs"}, "trend": {"capacity", "effects", "runs", "trend"},
-		"sizes": {"grid", "runs"}, "scaling": {"effects", "grid", "runs"}, "levels": {"grid", "levels", "runs"},
+		"passed": {"claims", "exploration", "runs"}, "failed": {"claims", "exploration", "runs"}, "inconclusive": {"claims", "exploration", "runs"}, "ratios": {"claims", "exploration", "runs"}, "invalid-runs": {"claims", "runs"},
+		"incomparable": {"claims", "exploration", "runs"}, "error": {"runs"}, "connectors": {"capacity", "claims", "exploration", "runs"}, "trend": {"capacity", "claims", "exploration", "runs", "trend"},
+		"sizes": {"grid", "runs"}, "scaling": {"claims", "exploration", "grid", "load", "runs"}, "levels": {"grid", "levels", "runs"},
 	}
 	for name, r := range roundtest.All(t) {
 		var drawn []string
@@ -274,21 +310,21 @@ func TestSVG(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(has[name], drawn); diff != "" {
+		if diff := cmp.Diff(append(has[name], "verdict"), drawn); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if err := roundpage.Formats.Write(&bytes.Buffer{}, "svg=pie", &round.Report{Round: roundtest.Failed(t)}); err == nil || err.Error() != `unknown part "pie" of output format svg: use one of capacity, effects, grid, levels, runs, trend` {
+	if err := roundpage.Formats.Write(&bytes.Buffer{}, "svg=pie", &round.Report{Round: roundtest.Failed(t)}); err == nil || err.Error() != `unknown part "pie" of output format svg: use one of capacity, claims, exploration, grid, levels, load, runs, trend, verdict` {
 		t.Error(err)
 	}
 }
 
 func TestGolden(t *testing.T) {
 	var out bytes.Buffer
-	if err := roundpage.Formats.Write(&out, "svg=effects", &round.Report{Round: roundtest.Failed(t)}); err != nil {
+	if err := roundpage.Formats.Write(&out, "svg=claims", &round.Report{Round: roundtest.Failed(t)}); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "effects.svg.golden")
+	path := filepath.Join("testdata", "claims.svg.golden")
 	got := strings.ReplaceAll(out.String(), "><", ">\n<")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -310,10 +346,10 @@ func TestRoundOfTheStatus(t *testing.T) {
 	b := &v1alpha1.Benchmark{}
 	b.Namespace, b.Name, b.Spec = r.Namespace, r.Benchmark, r.Spec
 	b.Status.Hash = r.Hash
-	b.Status.Round = &v1alpha1.RoundStatus{Number: r.Number, Hash: r.Hash, Verdict: r.Verdict, Reason: r.Reason, Effects: lifecycle.Effects(r.Cells, r.Effects)}
+	b.Status.Round = &v1alpha1.RoundStatus{Number: r.Number, Hash: r.Hash, Verdict: r.Verdict, Reason: r.Reason, Effects: lifecycle.Effects(r.Cells, r.Effects), Claims: lifecycle.Claims(&r.Evaluation)}
 	page := write(t, round.FromStatus(b))
 	found := tables(t, page)
-	if effectIn(found, "connector=apr", "LatencyP99") == nil || found["Medians of all cells"] != nil || !strings.Contains(page, "The metrics of cells and runs are missing.") {
+	if find(found["Claims"], 0, "not-worse/LatencyP99/connector=apr") == nil || found["Medians of all cells"] != nil || !strings.Contains(page, "The metrics of cells and runs are missing.") {
 		t.Errorf("tables %q", slices.Sorted(maps.Keys(found)))
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
@@ -24,7 +23,7 @@ const (
 	maxRemarks = 8
 )
 
-const howEffectsAreDrawn = "Each dot is the estimate, each line its interval. The bracket below a line is as wide as the difference to the worse that a round like this one finds in 4 of 5 cases. A hollow dot is one that can't tell yet."
+const howEffectsAreDrawn = "Each dot is the estimate, each line its interval. The bracket below a line is as wide as the difference that a round like this one finds in 4 of 5 cases. A hollow dot is that of a claim that is undecided."
 
 // addEffects adds a plot of the effects in each metric.
 func addEffects(s *doc.Section, metrics []round.MetricEffects) {
@@ -36,7 +35,7 @@ func addEffects(s *doc.Section, metrics []round.MetricEffects) {
 		if omitted := len(m.Rows) - chart.MaxRows; omitted > 0 {
 			caption += fmt.Sprintf(" %d more effects are only in the table.", omitted)
 		}
-		s.Add(doc.Group{Title: round.MetricName(m.Metric), Blocks: plots(chart.Effects(m), nil, strings.TrimSpace(caption))})
+		s.Add(doc.Group{Title: m.Name(), Blocks: plots(chart.Effects(m), nil, strings.TrimSpace(caption))})
 	}
 }
 
@@ -112,7 +111,10 @@ func gridSection(r *round.Report) doc.Section {
 			continue
 		}
 		title := chart.GridTitle(g)
-		if runs := sameRuns(r, m); runs > 0 {
+		switch runs := sameRuns(r, m); {
+		case runs == 1:
+			title += ", one run per cell"
+		case runs > 1:
 			title += ", medians of " + number.Plural(runs, "run")
 		}
 		s.Add(doc.Group{Title: title, Folded: len(s.Blocks) > 0, Blocks: plots(chart.HeatMap(r, g), gridTable(r, g, false), "")})
@@ -150,7 +152,7 @@ func gridTable(r *round.Report, g *round.Pivot, effects bool) *doc.Table {
 	if effects {
 		title, texts = chart.EffectTitle(g), func(cell int) (text, interval string) {
 			if e := r.Effect(cell, g.Metric); e != nil {
-				return round.Change(e), round.Interval(e)
+				return r.EffectText(cell, g.Metric), round.Interval(e)
 			}
 			return "-", "-"
 		}
@@ -166,14 +168,6 @@ func gridTable(r *round.Report, g *round.Pivot, effects bool) *doc.Table {
 		doc.Number("value", func(cell *int) string { text, _ := texts(*cell); return text }),
 		doc.Number("interval", func(cell *int) string { _, interval := texts(*cell); return interval }),
 		doc.Word("warnings", func(cell *int) string { return cmp.Or(strings.Join(r.Warnings(*cell), ", "), "-") }),
-	}
-	if effects {
-		fields = append(fields, doc.Word("conclusion", func(cell *int) string {
-			if e := r.Effect(*cell, g.Metric); e != nil {
-				return inference.Phrase(e.Word)
-			}
-			return "baseline"
-		}))
 	}
 	return doc.TableOf(title, cells, fields...)
 }

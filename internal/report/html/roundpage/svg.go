@@ -11,9 +11,12 @@ import (
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
+// badge is the picture that is the verdict in words.
+const badge = "verdict"
+
 // pictures and comparisonPictures are the sections of pages whose plots can be written as files.
 var (
-	pictures           = []string{"capacity", "effects", "grid", "levels", "runs", "trend"}
+	pictures           = []string{"capacity", "claims", "exploration", "grid", "levels", "load", "runs", "trend", badge}
 	comparisonPictures = []string{"difference", "effects", "percentiles"}
 )
 
@@ -44,10 +47,11 @@ func figures(d *doc.Document, section string) (all []*plot.Figure) {
 // nothing to draw.
 func writeSVG(w io.Writer, name string, r *round.Report) error {
 	d := Document(r)
-	all := figures(d, name)
-	if name == "effects" {
-		all = append(all, figures(d, "reported")...)
+	if name == badge {
+		_, err := io.WriteString(w, plot.Badge(fmt.Sprintf("%s/%s, round %d", r.Namespace, r.Benchmark, r.Number), r.Headline(), plot.Color(d.Verdict.Tone)))
+		return err
 	}
+	all := figures(d, name)
 	if len(all) == 0 {
 		return fmt.Errorf("%w: round %d of Benchmark %s/%s has nothing for the picture %q", html.ErrNoPicture, r.Number, r.Namespace, r.Benchmark, name)
 	}
@@ -61,7 +65,7 @@ func writeSVG(w io.Writer, name string, r *round.Report) error {
 // writeComparisonSVG writes a picture of a comparison as a file that says what it is of. Errors wrap html.ErrNoPicture if
 // the comparison has nothing to draw, for example because it was refused.
 func writeComparisonSVG(w io.Writer, name string, c *round.Comparison) error {
-	d, err := comparisonDocument(c)
+	d, err := ComparisonDocument(c)
 	if err != nil {
 		return err
 	}

@@ -17,16 +17,14 @@ import (
 
 // Write writes the report of a result as a page, with the run's spec as YAML unless that is empty. The same result always gives the
 // same bytes.
-func Write(w io.Writer, r *result.Result, spec string) error {
-	return html.Write(w, document(report.Shown(r), spec))
-}
+func Write(w io.Writer, r *result.Result, spec string) error { return html.Write(w, Document(r, spec)) }
 
-// document returns the report of a result whose texts are printable with its plots, and what only a page has room for.
-func document(r *result.Result, spec string) *doc.Document {
-	d := report.Document(r)
-	d.Title, d.Subtitle, d.Verdict, d.Invalid, d.Sentences, d.Metrics = report.NameOf(r), r.Run.Server, verdict(r), invalid(r), sentences(r), metrics(r)
-	sections, ab := d.Sections, doc.Section{ID: "ab", Title: "ab's lines", Question: "What would ab have printed?"}
-	d.Sections = nil
+// Document returns the report of a result with its plots, and what only a page has room for.
+func Document(r *result.Result, spec string) *doc.Document {
+	r = report.Shown(r)
+	d, of := headOf(r), report.Document(r)
+	d.Findings, d.Notes, d.Sentences, d.Metrics = of.Findings, of.Notes, sentences(r), metrics(r)
+	sections, ab := of.Sections, doc.Section{ID: "ab", Title: "ab's lines", Question: "What would ab have printed?"}
 	d.Add(thresholds(r), overTime(r), distribution(r), phases(r), failures(r))
 	for i := range sections {
 		s := &sections[i]
@@ -61,6 +59,11 @@ func document(r *result.Result, spec string) *doc.Document {
 	return d
 }
 
+// headOf returns a document that says which run it is of, and the verdict.
+func headOf(r *result.Result) *doc.Document {
+	return &doc.Document{Title: report.NameOf(r), Subtitle: r.Run.Server, Date: html.Date(r.Run.MeasurementTime), Verdict: verdict(r), Invalid: invalid(r)}
+}
+
 // sentences says in words what the run found; of a result that isn't valid, first that it is none.
 func sentences(r *result.Result) []doc.Sentence {
 	total := r.Merged.Latencies.Get(result.Total)
@@ -71,7 +74,10 @@ func sentences(r *result.Result) []doc.Sentence {
 		s = append(s, doc.Sentence{Tone: doc.Bad, Lead: "This is not a result",
 			Text: fmt.Sprintf("It can't be trusted because of %s. The metrics below may be the clients' or the machine's rather than the target's.", strings.TrimPrefix(report.Headline(r), "NOT VALID: "))})
 	}
-	if total.Count() > 0 {
+	switch {
+	case len(r.Levels) > 0:
+		s = append(s, doc.Sentence{Text: measured + report.LevelsInWords(r, number.Unit)})
+	case total.Count() > 0:
 		s = append(s, doc.Sentence{Text: measured + fmt.Sprintf("%s requests/s. Half were answered within %s, 99%% within %s, the slowest in %s.", number.Significant(r.RequestsPerSecond()),
 			ms(total.Percentile(percentile.P50.Percent())), ms(total.Percentile(percentile.P99.Percent())), ms(total.Max()))})
 	}
@@ -85,15 +91,29 @@ func sentences(r *result.Result) []doc.Sentence {
 		s = append(s, doc.Sentence{Text: measured + fmt.Sprintf("%s of %s requests failed (%s).", number.Count(failed), number.Count(requests), number.Share(failed, requests))})
 	}
 	if !invalid(r) {
-		s = append(s, doc.Sentence{Text: "One run: how much the next one would differ is not known."})
+		s = append(s, doc.Sentence{Text: report.OneRun(r)})
 	}
 	return s
 }
 
 func ms(microseconds int64) string { return number.Unit(number.Milliseconds(microseconds), "ms") }
 
-// metrics returns the five metrics of the head.
+// metrics returns the five metrics of the head; of a load with stages those that aren't of all levels together.
 func metrics(r *result.Result) []doc.Fact {
+	failed := doc.Fact{Name: "failed", Value: fmt.Sprintf("%s of %s", number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))}
+	if len(r.Levels) > 0 {
+		most := &r.Levels[0]
+		for i := range r.Levels {
+			if l := &r.Levels[i]; l.RequestsPerSecond() > most.RequestsPerSecond() {
+				most = l
+			}
+		}
+		return []doc.Fact{
+			{Name: "levels", Value: number.Count(int64(len(r.Levels)))},
+			{Name: "largest throughput", Value: number.Unit(number.Significant(most.RequestsPerSecond()), "requests/s")},
+			{Name: "at", Value: number.Count(most.Load()) + " " + report.UnitOfLoad(r)}, failed,
+		}
+	}
 	total := r.Merged.Latencies.Get(result.Total)
 	latency := func(p percentile.Percentile) string {
 		if total.Count() == 0 {
@@ -105,7 +125,7 @@ func metrics(r *result.Result) []doc.Fact {
 		{Name: "throughput", Value: number.Unit(number.Significant(r.RequestsPerSecond()), "requests/s")},
 		{Name: "p50 " + report.LatencyName(&r.Run), Value: latency(percentile.P50)},
 		{Name: "p99 " + report.LatencyName(&r.Run), Value: latency(percentile.P99)},
-		{Name: "failed", Value: fmt.Sprintf("%s of %s", number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))},
+		failed,
 	}
 	for _, c := range r.Containers() {
 		if c.Usage == nil || c.CPULimit <= 0 {

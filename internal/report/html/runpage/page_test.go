@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -133,8 +135,10 @@ func TestWordsOfPages(t *testing.T) {
 // TestPictures compares pictures with golden files, and which results have which.
 func TestPictures(t *testing.T) {
 	want := map[string]string{
-		"tomcat": "percentiles phases", "failing": "percentiles phases", "nothing": "", "standalone": "percentiles phases", "open": "arrivals percentiles phases",
-		"forwarding": "cpu errors latency percentiles phases throughput", "measured": "cpu errors latency percentiles phases throughput", "script": "cpu errors latency percentiles phases throughput", "stages": "levels percentiles phases", "pages": "levels percentiles phases", "full": "cpu errors heatmap latency percentiles phases throughput",
+		"tomcat": "histogram percentiles phases verdict", "failing": "histogram percentiles phases verdict", "nothing": "verdict", "standalone": "histogram percentiles phases verdict",
+		"open": "arrivals histogram percentiles phases verdict", "stages": "histogram levels percentiles phases verdict", "pages": "histogram levels percentiles phases verdict",
+		"forwarding": "cpu errors histogram latency percentiles phases throughput verdict", "measured": "cpu errors histogram latency percentiles phases throughput verdict",
+		"script": "cpu errors histogram latency percentiles phases throughput verdict", "full": "cpu errors heatmap histogram latency percentiles phases throughput verdict",
 	}
 	drawn := map[string]bool{"tomcat.phases": true, "failing.percentiles": true, "open.arrivals": true, "measured.latency": true, "full.heatmap": true, "measured.errors": true, "stages.levels": true, "forwarding.cpu": true}
 	for name, of := range results {
@@ -308,9 +312,12 @@ func TestMetricsAreThoseOfJSON(t *testing.T) {
 			for _, p := range slices.SortedFunc(maps.Keys(total.Percentiles), func(a, b string) int { return cmpNumbers(total.Percentiles[a], total.Percentiles[b], a, b) }) {
 				row += fmt.Sprintf("%.3f | ", total.Percentiles[p]/1000)
 			}
+			pooled := number.Significant(document.Summary.Merged.RequestsPerSecond) + " requests/s. Half were answered within " + number.Significant(total.Percentiles["50"]/1000) + " ms, " +
+				"99% within " + number.Significant(total.Percentiles["99"]/1000) + " ms, the slowest in " + number.Significant(total.Max/1000) + " ms."
+			if staged := len(r.Levels) > 0; strings.Contains(words, pooled) == staged || staged && strings.Contains(words, "Half were") {
+				t.Errorf("of %d levels the page has the sentence of all requests: %t", len(r.Levels), staged)
+			}
 			for _, want := range []string{
-				number.Significant(document.Summary.Merged.RequestsPerSecond) + " requests/s. Half were answered within " + number.Significant(total.Percentiles["50"]/1000) + " ms",
-				"99% within " + number.Significant(total.Percentiles["99"]/1000) + " ms, the slowest in " + number.Significant(total.Max/1000) + " ms.",
 				"p99 " + number.Significant(total.Percentiles["99"]/1000) + " ms", // of the percentile curve
 				row + fmt.Sprintf("%.3f | ", total.Max/1000),
 			} {
@@ -344,7 +351,7 @@ func TestInvalidResultsAreMarkedEverywhere(t *testing.T) {
 			continue
 		}
 		for _, want := range []string{"not a result", "NOT VALID: ClientSaturated", "url(#hatch-bad)", "default/measured"} {
-			if !strings.Contains(svg.String(), want) {
+			if !strings.Contains(svg.String(), want) && (p != "verdict" || strings.HasPrefix(want, "NOT")) { // the badge has no figure
 				t.Errorf("%s lacks %q", p, want)
 			}
 		}
@@ -365,4 +372,69 @@ func BenchmarkHour(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(page.Len()), "bytes")
+}
+
+// TestBadge checks that the picture of the verdict says which run it is of, and what is wrong with it.
+func TestBadge(t *testing.T) {
+	r := reporttest.Tomcat()
+	r.Run.Name = "<b>"
+	for _, findings := range [][]result.Finding{nil, {{Reason: "ClientSaturated", Severity: result.Invalidates}}} {
+		r.Findings = findings
+		var out bytes.Buffer
+		if err := runpage.WriteSVG(&out, "verdict", r); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); !strings.Contains(text, report.Headline(r)) || !strings.Contains(text, "&lt;b&gt;") || strings.Contains(text, "<b>") {
+			t.Error(text)
+		}
+	}
+}
+
+// TestNote checks that the note of a run is in its page and in its text, as it is.
+func TestNote(t *testing.T) {
+	r := reporttest.Tomcat()
+	r.Run.Note = "after <i>the</i> upgrade"
+	var text bytes.Buffer
+	if err := report.Write(&text, "text", r); err != nil || !strings.Contains(text.String(), "Note: after <i>the</i> upgrade\n") {
+		t.Error(err, text.String())
+	}
+	if page := write(t, r); !strings.Contains(page, "Note: after &lt;i&gt;the&lt;/i&gt; upgrade") {
+		t.Error("the page has no note")
+	}
+}
+
+// TestChartsAreSaved checks that the link of each figure has the file that -o svg writes, as far as it is small.
+func TestChartsAreSaved(t *testing.T) {
+	r := reporttest.Measured(2, 22)
+	r.Run.Name = `"100% & #1'`
+	links := 0
+	for _, link := range regexp.MustCompile(`<a class="save" download="([a-z0-9-]+)\.svg" href="data:image/svg\+xml;charset=utf-8,([^"]*)"`).FindAllStringSubmatch(write(t, r), -1) {
+		links++
+		file, err := url.PathUnescape(html.UnescapeString(link[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var title struct {
+			Label string `xml:"aria-label,attr"`
+		}
+		if err := xml.Unmarshal([]byte(file), &title); err != nil || !strings.Contains(title.Label, r.Run.Name) {
+			t.Errorf("%v: %s", err, file)
+		}
+		for _, name := range []string{"percentiles", "histogram"} {
+			var want bytes.Buffer
+			if err := runpage.WriteSVG(&want, name, r); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(link[1], name) && !strings.Contains(link[1], "request") && strings.TrimSpace(strings.ReplaceAll(want.String(), `"`, "'")) != file {
+				t.Errorf("%s differs from -o svg=%s", file, name)
+			}
+		}
+	}
+	if links < 10 {
+		t.Errorf("%d figures can be saved", links)
+	}
+	// The page of an hour with a sketch of each second stays below 600 kB: some of its figures have no link.
+	if n := len(write(t, reporttest.Full(10, 3600))); n > 600_000 {
+		t.Errorf("the page of an hour has %d bytes", n)
+	}
 }

@@ -21,12 +21,16 @@ func thresholds(r *result.Result) doc.Section {
 	return s
 }
 
-// distribution has the percentile curve and, of a load of several requests, those of each.
+// distribution has the percentile curve, the histogram and, of a load of several requests, the curves of each.
 func distribution(r *result.Result) doc.Section {
 	if r.Merged.Latencies.Get(result.Total).Count() == 0 {
 		return doc.Section{}
 	}
-	return doc.Section{ID: "distribution", Title: "Distribution", Question: "How slow is slow, and how often?", Blocks: []doc.Block{chart.Percentiles(r), chart.PercentilesByRequest(r)}}
+	var pooled doc.Paragraph
+	if len(r.Levels) > 0 {
+		pooled = doc.Paragraph{"All levels and the steps between them together: what is slow here may be one level. Each has its own latencies below."}
+	}
+	return doc.Section{ID: "distribution", Title: "Distribution", Question: "How slow is slow, and how often?", Blocks: []doc.Block{pooled, chart.Percentiles(r), chart.Histogram(r), chart.PercentilesByRequest(r)}}
 }
 
 // phases has where the time of requests went.

@@ -34,7 +34,8 @@ type panelJSON struct {
 type lineJSON struct {
 	Name string `json:"name"`
 	Step bool   `json:"step,omitempty"`
-	// Values are those of all points, null where they are unknown. If all are the same, All is that value instead.
+	// Values are those of all points, null where they are unknown. If all are the same, All is that value instead. Lines of a heat map
+	// have neither.
 	Values []value `json:"values,omitempty"`
 	All    *value  `json:"all,omitempty"`
 }
@@ -71,7 +72,9 @@ func series(t *chart.Timeline) *seriesJSON {
 				values[p] = value(v)
 			}
 			one := lineJSON{Name: line.Name, Step: line.Step, Values: values}
-			if !slices.ContainsFunc(values, func(v value) bool { return v != values[0] }) {
+			if panel.Heat { // the script takes them from the panel of latencies
+				one.Values = nil
+			} else if !slices.ContainsFunc(values, func(v value) bool { return v != values[0] }) {
 				one.Values, one.All = nil, &values[0]
 			}
 			panel.Lines = append(panel.Lines, one)

@@ -23,6 +23,7 @@ var pictures = map[string]func(*result.Result) []*plot.Figure{
 	"errors":      panels(chart.PanelErrors),
 	"cpu":         panels(chart.PanelCPU, chart.PanelClientCPU),
 	"percentiles": func(r *result.Result) []*plot.Figure { return figures(chart.Percentiles(r)) },
+	"histogram":   func(r *result.Result) []*plot.Figure { return figures(chart.Histogram(r)) },
 	"phases":      func(r *result.Result) []*plot.Figure { return figures(chart.Phases(r)) },
 	"arrivals":    func(r *result.Result) []*plot.Figure { return figures(chart.Arrivals(r)) },
 	"levels":      func(r *result.Result) []*plot.Figure { return figures(chart.Levels(r)...) },
@@ -57,11 +58,21 @@ func panels(ids ...string) func(*result.Result) []*plot.Figure {
 }
 
 // Pictures returns the names of the pictures of a run in alphabetical order.
-func Pictures() []string { return slices.Sorted(maps.Keys(pictures)) }
+func Pictures() []string {
+	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(pictures)), badge)))
+}
+
+// badge is the picture that is the verdict in words.
+const badge = "verdict"
 
 // WriteSVG writes a picture of a run as a file that says what it is of, also if the run isn't valid. Errors wrap
 // html.ErrNoPicture if the result has nothing to draw.
 func WriteSVG(w io.Writer, name string, r *result.Result) error {
+	if name == badge {
+		c := html.Caption(headOf(report.Shown(r)))
+		_, err := io.WriteString(w, plot.Badge(report.NameOf(r), c.Verdict, c.VerdictColor))
+		return err
+	}
 	of, known := pictures[name]
 	if !known {
 		return fmt.Errorf("unknown picture %q: use one of %s", name, strings.Join(Pictures(), ", "))
@@ -71,9 +82,6 @@ func WriteSVG(w io.Writer, name string, r *result.Result) error {
 	if len(figures) == 0 {
 		return fmt.Errorf("%w: the result of %s has nothing for the picture %q", html.ErrNoPicture, report.NameOf(r), name)
 	}
-	v := verdict(r)
-	_, err := io.WriteString(w, plot.File(plot.Caption{
-		Subject: strings.Trim(report.NameOf(r)+", "+r.Run.Server, ", "), Verdict: strings.TrimSpace(v.Text + " " + v.Addendum.Text), VerdictColor: plot.Color(v.Tone), Date: html.Date(r.Run.MeasurementTime), Invalid: invalid(r),
-	}, figures...))
+	_, err := io.WriteString(w, plot.File(html.Caption(headOf(r)), figures...))
 	return err
 }

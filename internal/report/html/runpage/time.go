@@ -24,7 +24,7 @@ func overTime(r *result.Result) doc.Section {
 	}
 	p := doc.Panels{
 		Hint:        fmt.Sprintf("%s points. Point at a plot, or focus one and use the arrow keys, to read its values.", number.Count(int64(t.Points()))),
-		FoldedTitle: "Memory, network, pauses and the nodes, on the same axis", Series: series(t),
+		FoldedTitle: "Phases, memory, network, pauses and the nodes, on the same axis", Series: series(t),
 	}
 	open := 0
 	for i := range t.Panels {
@@ -54,20 +54,26 @@ func captions(r *result.Result, t *chart.Timeline) (texts doc.Paragraph) {
 	if t.Panel(chart.PanelHeat) != nil {
 		texts = append(texts, chart.HeatShades())
 	}
-	if t.CutShort > 0 {
-		texts = append(texts, fmt.Sprintf("The last point has only %s s, so that it has no rates; its latencies are those of the last requests that were answered.", number.Significant(t.CutShort)))
+	if last := t.Times[t.Points()] - t.Times[t.Points()-1]; math.Abs(last-math.Round(last)) > 0.01 {
+		text := fmt.Sprintf("The last point is of %.2f s, since the measurement ended within a second.", last)
+		if l := t.Panel(chart.PanelLatency); last > 1 && len(l.Lines) > 0 && math.IsNaN(l.Lines[0].Values[t.Points()-1]) {
+			text += " Its percentiles are not known: those of parts can't be joined."
+		}
+		texts = append(texts, text)
 	}
 	if t.Points() <= 3 {
-		texts = append(texts, fmt.Sprintf("%s s measured.", number.Significant(t.End)))
+		texts = append(texts, fmt.Sprintf("%.2f s measured.", t.End))
 	}
 	switch {
 	case r.Run.Standalone:
 	case r.Warmup == nil:
 		texts = append(texts, "There was no warm-up.")
 	default:
-		text := fmt.Sprintf("The warm-up took %s, drawn left of 0", number.Unit(number.Significant(t.Warmup), "s"))
+		text := fmt.Sprintf("The warm-up took %s", number.Unit(number.Significant(t.Warmup), "s"))
 		if t.Warmup > -t.Start*(1+1e-9) {
-			text += " (cut short)"
+			text += fmt.Sprintf(", of which the last %s are drawn left of 0", number.Unit(number.Significant(-t.Start), "s"))
+		} else {
+			text += ", drawn left of 0"
 		}
 		text += "; its seconds are not in the result."
 		if windows, _ := t.Windows(); len(windows) > 0 {

@@ -57,12 +57,12 @@ func Capacity(r *round.Report, c *benchmark.Capacity) *plot.Figure {
 	loads.Marks = append(loads.Marks, plot.Line{Stroke: plot.Stroke{Color: plot.Ink, Width: 1.5}, Points: lower}, plot.Line{Stroke: plot.Stroke{Color: plot.Ink, Width: 1.5, Dash: "5 3"}, Points: upper})
 	switch {
 	case saturated:
-		loads.Names = append(loads.Names, plot.Name{Text: "clients' limit " + number.Count(c.Failed), Y: float64(c.Failed)})
+		loads.Names = append(loads.Names, plot.Name{Text: "clients' limit", Value: number.Count(c.Failed), Y: float64(c.Failed)})
 	case c.Failed > 0:
-		loads.Names = append(loads.Names, plot.Name{Text: "fails at " + number.Count(c.Failed), Y: float64(c.Failed)})
+		loads.Names = append(loads.Names, plot.Name{Text: "fails at", Value: number.Count(c.Failed), Y: float64(c.Failed)})
 	}
 	if c.Sustained > 0 {
-		loads.Names = append(loads.Names, plot.Name{Text: "sustains " + number.Count(c.Sustained), Y: float64(c.Sustained)})
+		loads.Names = append(loads.Names, plot.Name{Text: "sustains", Value: number.Count(c.Sustained), Y: float64(c.Sustained)})
 	}
 	plots := []plot.Plot{loads}
 	add := func(p plot.Plot, ok bool) {

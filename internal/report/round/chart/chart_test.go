@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/doc"
@@ -45,6 +46,9 @@ func marks[M plot.Mark](f *plot.Figure) (all []M) {
 // figuresOf returns all figures of a round by name.
 func figuresOf(r *round.Report) map[string]*plot.Figure {
 	all := map[string]*plot.Figure{"trend": chart.Trend(r), "levels": chart.Levels(r)}
+	for _, m := range r.ClaimsByMetric() {
+		all["claims about "+m.Name()] = chart.Effects(&m)
+	}
 	for _, m := range r.EffectsByMetric() {
 		all["effects in "+string(m.Metric)] = chart.Effects(&m)
 	}
@@ -71,6 +75,14 @@ func TestFigures(t *testing.T) {
 			if f.Title == "" || f.Description == "" {
 				t.Errorf("%s, %s: no title or description", name, of)
 			}
+			for _, p := range plotsOf(f) {
+				if names := namesOf(&p); len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+					t.Errorf("%s, %s: names that can't be told apart: %q", name, of, names)
+				}
+			}
+			if strings.Contains(string(f.HTML()), "()") {
+				t.Errorf("%s, %s: a tip has an interval without ends", name, of)
+			}
 			for _, text := range []string{string(f.HTML()), plot.File(plot.Caption{Subject: name}, f)} {
 				decoder := xml.NewDecoder(strings.NewReader(text))
 				decoder.Entity = xml.HTMLEntity
@@ -89,23 +101,34 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// namesOf returns the names of a plot's lines and rows.
+func namesOf(p *plot.Plot) (names []string) {
+	for i := range p.Names {
+		names = append(names, p.Names[i].Text)
+	}
+	for i := range p.Rows {
+		names = append(names, p.Rows[i].Name)
+	}
+	return names
+}
+
 // TestEffects checks that each effect has a dot at its place, and an interval.
 func TestEffects(t *testing.T) {
 	r := &round.Report{Round: roundtest.Connectors(t)}
-	m := r.EffectsByMetric()[0]
+	m := r.ClaimsByMetric()[0]
 	f := chart.Effects(&m)
 	dots := marks[plot.Dot](f)
 	if len(dots) != 3 || len(plotsOf(f)[0].Rows) != 4 || plotsOf(f)[0].Rows[0].Name != "nio" {
 		t.Fatalf("%d dots, %+v", len(dots), plotsOf(f)[0].Rows)
 	}
 	for i := range m.Rows {
-		e := m.Rows[i].Effect
-		at := slices.IndexFunc(dots, func(d plot.Dot) bool { return d.Tip == chart.Change(e)+" ("+chart.Interval(e)+")" })
-		if at < 0 || dots[at].At.X != *e.Percent || dots[at].Hollow != (e.Word == "CannotTell") {
-			t.Errorf("no dot for %s in %+v", chart.Change(e), dots)
+		e := &m.Rows[i]
+		at := slices.IndexFunc(dots, func(d plot.Dot) bool { return d.Tip == number.Minus(e.Change()+" ("+e.Interval()+")") })
+		if at < 0 || dots[at].At.X != *e.Percent || dots[at].Hollow != (e.Claim.Verdict == "Undecided") {
+			t.Errorf("no dot for %s in %+v", e.Change(), dots)
 		}
 		if !slices.ContainsFunc(marks[plot.Interval](f), func(i plot.Interval) bool { return i.From.X == *e.LowPercent && i.To.X == *e.HighPercent }) {
-			t.Errorf("no interval for %s", chart.Change(e))
+			t.Errorf("no interval for %s", e.Change())
 		}
 	}
 }
@@ -113,35 +136,34 @@ func TestEffects(t *testing.T) {
 // TestEffectBeyond checks that an effect beyond the axis is an arrow, with its value beside it.
 func TestEffectBeyond(t *testing.T) {
 	r := &round.Report{Round: roundtest.Ratios(t)}
-	m := r.EffectsByMetric()[0]
+	m := r.ClaimsByMetric()[0]
 	f := chart.Effects(&m)
-	e := m.Rows[0].Effect
-	if dots := marks[plot.Dot](f); *e.Percent < 500 || slices.ContainsFunc(dots, func(d plot.Dot) bool { return d.Shape != plot.Right }) || plotsOf(f)[0].Rows[1].Texts[0].Text != chart.Change(e) {
+	e := &m.Rows[0]
+	if dots := marks[plot.Dot](f); *e.Percent < 500 || slices.ContainsFunc(dots, func(d plot.Dot) bool { return d.Shape != plot.Right }) || plotsOf(f)[0].Rows[1].Texts[0].Text != number.Minus(e.Change()) {
 		t.Errorf("%g: %+v", *e.Percent, dots)
 	}
 }
 
-// TestManyRows checks that the worst effects have rows if there are too many, each below its baseline.
+// TestManyRows checks that claims that are contradicted have rows if there are too many, each below its baseline.
 func TestManyRows(t *testing.T) {
 	r := roundtest.Failed(t)
-	effect := r.Effects[0]
-	r.Effects, r.Cells = nil, r.Cells[:1]
+	claim := r.Claims[0]
+	r.Claims, r.Cells = nil, r.Cells[:1]
 	for i := range 60 {
-		percent := float64((i * 7) % 60)
 		r.Cells = append(r.Cells, cells.Cell{Index: i + 1, Name: fmt.Sprintf("cell-%d", i+1), Baseline: 0})
-		e := effect
-		e.Cell, e.Percent = i+1, &percent
-		r.Effects = append(r.Effects, e)
+		c := claim
+		c.Cell, c.Verdict = i+1, []v1alpha1.ClaimVerdict{v1alpha1.ClaimConfirmed, v1alpha1.ClaimContradicted, v1alpha1.ClaimUndecided}[i%3]
+		r.Claims = append(r.Claims, c)
 	}
 	report := &round.Report{Round: r}
-	m, table := report.EffectsByMetric()[0], report.Document().Section("effects").Blocks[1].(*doc.Table)
+	m, table := report.ClaimsByMetric()[0], report.Document().Section("claims").Blocks[1].(*doc.Table)
 	rows := plotsOf(chart.Effects(&m))[0].Rows
 	if len(rows) != 1+chart.MaxRows || len(table.Rows) != 60 || !rows[0].Bold {
 		t.Fatalf("%d rows, %d in the table", len(rows), len(table.Rows))
 	}
-	for _, e := range m.Worst(chart.MaxRows) {
-		if *e.Percent < 20 {
-			t.Errorf("%s has a row: %g", e.Label, *e.Percent)
+	for i, want := range map[int]string{0: "Contradicted", 19: "Contradicted", 20: "Undecided", 39: "Undecided"} {
+		if got := m.Rows[i].Word(); got != want {
+			t.Errorf("row %d is %s", i, got)
 		}
 	}
 }
@@ -199,17 +221,69 @@ func TestGrid(t *testing.T) {
 	}
 
 	scaling := &round.Report{Round: roundtest.Scaling(t)}
-	effects := chart.EffectMap(scaling, scaling.Grids("LatencyP99"))
+	g = scaling.Grids("LatencyP99")
+	lines := chart.Lines(scaling, g)
+	if lines == nil || len(plotsOf(lines)) != len(g.Grids) || len(lines.Names) != len(g.Grids[0].Rows) || lines.Names[0].Text != g.Grids[0].Rows[0] ||
+		lines.Names[0].Shape.Color == lines.Names[1].Shape.Color {
+		t.Errorf("few rows aren't overlaid under their names: %+v", lines)
+	}
+	effects := chart.EffectMap(scaling, g)
 	if base := marks[plot.Rect](effects)[0]; base.Text != "baseline" || !base.Outlined {
 		t.Errorf("the baseline: %+v", base)
 	}
 	for percent, want := range map[float64]int{0: 3, 4.9: 3, -5: 3, 5.1: 4, 11: 5, 21: 6, 900: 6, -7: 2, -15: 1, -60: 0} {
-		if got := chart.EffectStep(&benchmark.Effect{TolerancePercent: 5, Percent: &percent}); got != want {
+		if got := chart.EffectStep(&benchmark.Effect{Percent: &percent}); got != want {
 			t.Errorf("%g%% is step %d, want %d", percent, got, want)
 		}
 	}
 	if (&round.Report{Round: roundtest.Failed(t)}).Grids("LatencyP99") != nil {
 		t.Error("a grid of one axis")
+	}
+}
+
+// TestGridWithoutRatio checks that a cell whose baseline is 0 shows its value, that only one without a valid result is hatched, and
+// that shades are linear where a median is 0.
+func TestGridWithoutRatio(t *testing.T) {
+	const metric = "LatencyP99"
+	r := &round.Report{Round: roundtest.Scaling(t)}
+	e := &r.Claims[slices.IndexFunc(r.Claims, func(c benchmark.Claim) bool { return c.Metric == metric })].Effect
+	e.Percent, e.LowPercent, e.HighPercent = nil, nil, nil
+	baseline := r.Estimate(r.Cells[e.Cell].Baseline, metric)
+	median := baseline.Median
+	baseline.Median = 0
+	hatched := func(f *plot.Figure) (rect plot.Rect, n int) {
+		for _, m := range marks[plot.Rect](f) {
+			if strings.HasPrefix(m.Tip, r.Cells[e.Cell].Name+": ") {
+				rect = m
+			}
+			if m.Hatched {
+				n++
+			}
+		}
+		return rect, n
+	}
+	own := r.Estimate(e.Cell, metric)
+	text, _ := round.EstimateTexts(own)
+	f := chart.EffectMap(r, r.Grids(metric))
+	if rect, n := hatched(f); n > 0 || rect.Text != text || !strings.Contains(rect.Tip, "above 0 where the baseline is 0") || !strings.Contains(f.Note, "without a ratio") {
+		t.Errorf("%d hatched, %+v, %s", n, rect, f.Note)
+	}
+	for _, words := range []string{"no ratio", "above 0 where the baseline is 0"} { // in the forest plot
+		if rows := chart.Effects(&r.ClaimsByMetric()[0]).HTML(); !strings.Contains(string(rows), words) {
+			t.Errorf("no %q in %s", words, rows)
+		}
+	}
+	baseline.Median = median
+	if f := chart.HeatMap(r, r.Grids(metric)); !strings.HasPrefix(f.Note, "log scale; ") {
+		t.Error(f.Note)
+	}
+	own.Median = 0
+	if f := chart.HeatMap(r, r.Grids(metric)); !strings.HasPrefix(f.Note, "linear scale; ") {
+		t.Error(f.Note)
+	}
+	r.Estimates = slices.DeleteFunc(r.Estimates, func(of benchmark.Estimate) bool { return of.Cell == e.Cell && of.Metric == metric })
+	if rect, n := hatched(chart.EffectMap(r, r.Grids(metric))); n != 1 || !rect.Hatched || rect.Text != "" {
+		t.Errorf("%d hatched, %+v", n, rect)
 	}
 }
 

@@ -7,69 +7,73 @@ import (
 	"math"
 	"strings"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
+	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
+	"github.com/assay-dev/assay/internal/statistics"
 )
 
-// MaxRows is the largest number of effects that are drawn, the worst; the table has all.
+// MaxRows is the largest number of effects that are drawn, the first; the table has all.
 const MaxRows = 40
 
-// Effects draws the effects in a metric: a row for each cell with its estimate, its interval and, below it, the effect that
-// such a round can find.
+// Effects draws the effects in a metric: a row for each cell with the differences with which its claim is true, its estimate,
+// its interval and, below it, the effect that such a round can find.
 func Effects(m *round.MetricEffects) *plot.Figure {
-	rows := m.Worst(MaxRows)
-	better, tolerance := rows[0].Better, float64(rows[0].TolerancePercent)
-	percents := []float64{tolerance}
+	rows := m.Rows[:min(len(m.Rows), MaxRows)]
+	var percents []float64
 	var texts []string
 	for i := range rows {
-		e := rows[i].Effect
-		for _, percent := range []*float64{e.Percent, e.LowPercent, e.HighPercent, e.DetectablePercent} {
+		e := &rows[i]
+		ends := []*float64{e.Percent, e.LowPercent, e.HighPercent, e.DetectablePercent}
+		for _, bound := range e.Bounds() {
+			ends = append(ends, statistics.Finite(bound))
+		}
+		for _, percent := range ends {
 			if percent != nil {
 				percents = append(percents, *percent)
 			}
 		}
-		texts = append(texts, fmt.Sprintf("%s %s (%s), %s", rows[i].Label, Change(e), Interval(e), inference.Phrase(e.Word)))
+		text := fmt.Sprintf("%s %s (%s)", e.Label, number.Minus(e.Change()), number.Minus(e.Interval()))
+		if word := e.Word(); word != "" {
+			text += ", " + strings.ToLower(word)
+		}
+		texts = append(texts, text)
 	}
 	const listed = 8
 	if more := len(texts) - listed; more > 0 {
 		texts = append(texts[:listed], fmt.Sprintf("%d more", more))
 	}
-	p := plot.Plot{X: changes(1.12, percents...), XName: "change, % (log scale of the ratio)", Ends: [2]string{"lower: better", "worse: higher"}}
-	if better == v1alpha1.HigherIsBetter {
-		p.Ends = [2]string{"lower: worse", "better: higher"}
-	}
-	edge := plot.Stroke{Color: plot.AxisColor}
-	p.Marks = []plot.Mark{
-		plot.Rect{From: plot.Point{X: -tolerance, Y: math.Inf(-1)}, To: plot.Point{X: tolerance, Y: math.Inf(1)}, Color: plot.Band},
-		plot.Rule{X: -tolerance, Stroke: edge}, plot.Rule{X: tolerance, Stroke: edge}, plot.Rule{X: 0, Stroke: plot.Stroke{Color: plot.Ink}},
-	}
+	p := plot.Plot{X: changes(1.12, percents...), XName: "change, % (log scale of the ratio)", Ends: [2]string{"lower", "higher"}}
+	p.Marks = []plot.Mark{plot.Rule{X: 0, Stroke: plot.Stroke{Color: plot.Ink}}}
 	if baseline := m.OneBaseline(); baseline != "" {
 		p.Rows = append(p.Rows, plot.Row{Name: baseline, Bold: true, Texts: []plot.Text{{}, {Text: "baseline", Color: plot.Muted}, {}}})
 	}
 	for i := range rows {
-		e := rows[i].Effect
-		word := inference.Phrase(e.Word)
-		if e.Verdict == v1alpha1.BenchmarkFailed {
-			word += ": failed"
+		e, color := &rows[i], plot.Color(rows[i].Tone())
+		row := plot.Row{Name: e.Label, Texts: []plot.Text{{Text: number.Minus(e.Change()), Bold: true}, {Text: number.Minus(e.Interval())}, {Text: e.Word(), Color: color, Bold: true}}}
+		if e.Missing != "" { // no place on the axis: words instead of marks
+			row.Texts[0], row.Texts[1] = plot.Text{Text: "no ratio", Color: plot.Muted}, plot.Text{}
+			row.Marks = []plot.Mark{plot.Text{At: plot.Point{X: 0, Y: plot.Middle}, DY: 4, Text: e.Missing, Anchor: plot.Center, Color: plot.Muted}}
 		}
-		color := plot.Color(round.Tone(e.Word))
-		p.Rows = append(p.Rows, plot.Row{
-			Name: rows[i].Label, Texts: []plot.Text{{Text: Change(e), Bold: true}, {Text: Interval(e)}, {Text: word, Color: color, Bold: true}}, Marks: effectMarks(e, &p.X, color),
-		})
+		if bounds := e.Bounds(); bounds != nil {
+			row.Marks = append(row.Marks, plot.Rect{From: plot.Point{X: bounds[0], Y: 1}, To: plot.Point{X: bounds[1], Y: plot.RowHeight - 1}, Color: plot.Band})
+		}
+		row.Marks = append(row.Marks, effectMarks(e, &p.X, color)...)
+		p.Rows = append(p.Rows, row)
 	}
-	title := fmt.Sprintf("Change of %s against the baseline, %%", round.MetricName(m.Metric))
-	f := plot.Of(title, fmt.Sprintf("%s, tolerance %g%%. %s.", title, tolerance, strings.Join(texts, "; ")), p)
-	f.Note = fmt.Sprintf("gray: within the tolerance of ±%g%%", tolerance)
+	title := fmt.Sprintf("Change of %s, %%", m.Name())
+	f := plot.Of(title, fmt.Sprintf("%s: %s.", title, strings.Join(texts, "; ")), p)
+	if rows[0].Claim != nil {
+		f.Note = "gray: the claim is true"
+	}
 	return f
 }
 
 // effectMarks returns the interval of an effect, the estimate on it, and a bracket as wide as the smallest effect that such a
 // round finds. What is beyond the axis has an arrow at its end.
-func effectMarks(e *benchmark.Effect, x *plot.Scale, color plot.Color) (marks []plot.Mark) {
+func effectMarks(e *round.EffectRow, x *plot.Scale, color plot.Color) (marks []plot.Mark) {
 	if e.Percent == nil {
 		return nil
 	}
@@ -90,20 +94,20 @@ func effectMarks(e *benchmark.Effect, x *plot.Scale, color plot.Color) (marks []
 		from, to := end(e.LowPercent, math.Inf(-1)), end(e.HighPercent, math.Inf(1))
 		marks = append(marks, plot.Interval{Stroke: plot.Stroke{Color: color, Width: 2}, From: from, To: to})
 	}
-	tip := Change(e) + " (" + Interval(e) + ")"
+	tip := number.Minus(e.Change() + " (" + e.Interval() + ")")
 	if _, beyond := x.Place(*e.Percent); beyond {
 		marks = append(marks, arrow(at(*e.Percent, plot.Middle), color, tip))
 	} else {
-		marks = append(marks, plot.Dot{At: at(*e.Percent, plot.Middle), Radius: 4, Color: color, Hollow: e.Word == v1alpha1.EffectCannotTell, Tip: tip})
+		marks = append(marks, plot.Dot{At: at(*e.Percent, plot.Middle), Radius: 4, Color: color, Hollow: e.Tone() == doc.Unsure, Tip: tip})
 	}
 	if e.DetectablePercent != nil {
-		worse := *e.DetectablePercent
-		if e.Better == v1alpha1.HigherIsBetter {
-			worse = -worse
+		found := *e.DetectablePercent
+		if bounds := e.Bounds(); bounds != nil && math.IsInf(bounds[1], 1) == (bounds[0] < 0) {
+			found = -found // what contradicts "at most 5% lower", or confirms "at least 10% lower"
 		}
 		const y = plot.Middle + 10
-		marks = append(marks, plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor}, From: at(0, y), To: at(worse, y)})
-		for _, x := range []float64{0, worse} {
+		marks = append(marks, plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor}, From: at(0, y), To: at(found, y)})
+		for _, x := range []float64{0, found} {
 			marks = append(marks, plot.Interval{Stroke: plot.Stroke{Color: plot.AxisColor}, From: at(x, y-3), To: at(x, y)})
 		}
 	}
@@ -131,14 +135,6 @@ func changes(margin float64, percents ...float64) plot.Scale {
 	}
 	const apart = 0.12
 	return plot.LogRatio(100*math.Expm1(margin*reach), apart)
-}
-
-// toleranceMarks shades the changes within a tolerance, on an upright axis.
-func toleranceMarks(tolerance float64) []plot.Mark {
-	return []plot.Mark{
-		plot.Rect{From: plot.Point{X: math.Inf(-1), Y: -tolerance}, To: plot.Point{X: math.Inf(1), Y: tolerance}, Color: plot.Band},
-		plot.Level(-tolerance, plot.Stroke{Color: plot.AxisColor}), plot.Level(tolerance, plot.Stroke{Color: plot.AxisColor}), plot.Level(0, plot.Stroke{Color: plot.Ink}),
-	}
 }
 
 // Change and Interval return the texts of round.Change and round.Interval with minus signs, as axes have them.

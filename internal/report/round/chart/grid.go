@@ -3,17 +3,18 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
 )
 
-// HeatMap draws the medians of a grid's cells in shades, on a log scale.
+// HeatMap draws the medians of a grid's cells in shades, on a log scale unless one of them is 0.
 func HeatMap(r *round.Report, g *round.Pivot) *plot.Figure {
 	low, high := gridRange(r, g, false)
 	f := heatMap(r, g, GridTitle(g), func(cell int, rect *plot.Rect) (text string, value *float64) {
@@ -23,31 +24,27 @@ func HeatMap(r *round.Report, g *round.Pivot) *plot.Figure {
 			rect.Color = ""
 			return "", nil
 		}
-		text, interval := round.EstimateTexts(e)
+		text, _ = round.EstimateTexts(e)
 		value = round.InUnitOf(g.Metric, &e.Median)
-		rect.Color, rect.Text, rect.Tip = plot.Heat(shade(*value, low, high)), text, text
-		if interval != "" {
-			rect.Tip += " (" + interval + ")"
-		}
+		rect.Color, rect.Text, rect.Tip = plot.Heat(shade(*value, low, high)), text, round.EstimateText(e)
 		rect.Ink = plot.On(rect.Color)
 		return text, value
 	})
 	f.Names = []plot.Name{box(number.Significant(low), plot.Heat(0)), box(number.Significant(high), plot.Heat(1))}
-	f.Note = "log scale; hatched: no valid result" + f.Note
+	scale := "log scale"
+	if low <= 0 { // no ratio to it
+		scale = "linear scale"
+	}
+	f.Note = scale + "; hatched: no valid result" + f.Note
 	return f
 }
 
-// EffectMap draws the effects of a grid's cells in shades from better to worse; nil if the metric isn't compared.
+// EffectMap draws the effects of a grid's cells in shades from lower to higher; nil if the metric isn't compared.
 func EffectMap(r *round.Report, g *round.Pivot) *plot.Figure {
-	var first *benchmark.Effect
-	for cell := range r.Cells {
-		if e := r.Effect(cell, g.Metric); e != nil && first == nil {
-			first = e
-		}
-	}
-	if first == nil {
+	if !slices.ContainsFunc(r.Cells, func(c cells.Cell) bool { return r.Effect(c.Index, g.Metric) != nil }) {
 		return nil
 	}
+	unlike := ""
 	f := heatMap(r, g, EffectTitle(g), func(cell int, rect *plot.Rect) (text string, value *float64) {
 		e := r.Effect(cell, g.Metric)
 		if e == nil {
@@ -58,18 +55,25 @@ func EffectMap(r *round.Report, g *round.Pivot) *plot.Figure {
 		rect.Tip = fmt.Sprintf("%s (%s)", Change(e), Interval(e))
 		switch {
 		case e.Percent == nil:
-			rect.Hatched, rect.Text, rect.Tip = true, "", "no valid result"
+			rect.Text, rect.Tip = "", "no valid result"
+			if own := r.Estimate(cell, g.Metric); own != nil { // a change from 0, say
+				rect.Text, _ = round.EstimateTexts(own)
+				rect.Color, rect.Outlined, rect.Ink, rect.Tip = plot.AxisColor, true, plot.Muted, "median "+rect.Text+", "+r.EffectText(cell, g.Metric)
+				unlike = "; gray: a median without a ratio to the baseline's"
+			} else {
+				rect.Hatched = true
+			}
 			return "", nil
-		case e.Word == v1alpha1.EffectCannotTell:
-			rect.Color, rect.Outlined, rect.Ink, rect.Tip = plot.Unsure, true, plot.Ink, rect.Tip+", can't tell yet"
+		case (e.LowPercent == nil || *e.LowPercent <= 0) && (e.HighPercent == nil || *e.HighPercent >= 0):
+			rect.Color, rect.Outlined, rect.Ink, rect.Tip = plot.Unsure, true, plot.Ink, rect.Tip+", the interval contains 0% or there is none"
 		default:
 			rect.Color = plot.EffectShade((float64(EffectStep(e)) + 0.5) / plot.EffectColors)
 			rect.Ink = plot.On(rect.Color)
 		}
 		return Change(e), e.Percent
 	})
-	f.Names = []plot.Name{box("better", plot.EffectShade(0)), box(fmt.Sprintf("within ±%d%%", first.TolerancePercent), plot.EffectShade(0.5)), box("worse", plot.EffectShade(1))}
-	f.Note = "outlined: can't tell yet" + f.Note
+	f.Names = []plot.Name{box("lower", plot.EffectShade(0)), box(fmt.Sprintf("within ±%d%%", effectStep), plot.EffectShade(0.5)), box("higher", plot.EffectShade(1))}
+	f.Note = "outlined: the interval contains 0%, or there is none" + unlike + f.Note
 	return f
 }
 
@@ -134,7 +138,8 @@ func heatMap(r *round.Report, g *round.Pivot, title string, draw func(cell int, 
 	return f
 }
 
-// shade returns where a median is between the least and the largest, from 0 to 1 on a log scale.
+// shade returns where a median is between the least and the largest, from 0 to 1: on a log scale, or on a linear one if the least
+// isn't positive.
 func shade(value, low, high float64) float64 {
 	switch {
 	case high <= low:
@@ -145,14 +150,17 @@ func shade(value, low, high float64) float64 {
 	return math.Log(value/low) / math.Log(high/low)
 }
 
-// EffectStep returns the step of an effect from 0, better, to 6, worse. 3 is within the tolerance; each further step begins
-// at 1, 2 and 4 times the tolerance, which is taken as 1% at least.
+// effectStep is the change in percent at which the first shade ends.
+const effectStep = 5
+
+// EffectStep returns the step of an effect from 0, lower, to 6, higher. 3 is within 5%; each further step begins at 1, 2 and 4
+// times that.
 func EffectStep(e *benchmark.Effect) int {
 	steps := 0
-	for limit := float64(max(1, e.TolerancePercent)); steps < 3 && math.Abs(*e.Percent) > limit; limit *= 2 {
+	for limit := float64(effectStep); steps < 3 && math.Abs(*e.Percent) > limit; limit *= 2 {
 		steps++
 	}
-	if (*e.Percent > 0) == (e.Better == v1alpha1.HigherIsBetter) {
+	if *e.Percent < 0 {
 		steps = -steps
 	}
 	return 3 + steps
@@ -175,48 +183,83 @@ func gridRange(r *round.Report, g *round.Pivot, intervals bool) (low, high float
 	return low, high
 }
 
-// Lines draws a plot for each row of a grid with the medians over the columns and their intervals, all on one log scale. It
-// returns nil if the columns aren't numbers.
+// Lines draws the medians of a grid's rows over its columns with their intervals, on one log scale: in one plot, or one for each row if
+// there are more than can be told apart. Columns that aren't numbers are only drawn in one plot, and not joined.
 func Lines(r *round.Report, g *round.Pivot) *plot.Figure {
 	low, high := gridRange(r, g, true)
 	if !(low > 0) {
 		return nil
 	}
 	f := &plot.Figure{Title: GridTitle(g) + " as lines", Description: fmt.Sprintf("medians from %s to %s.", number.Significant(low), number.Significant(high)), Columns: make([][]plot.Plot, panelColumns)}
-	drawn := 0
+	var names []string
+	for i := range g.Grids {
+		for _, name := range g.Grids[i].Rows {
+			position(&names, name)
+		}
+	}
+	overlaid, drawn := len(names) <= plot.Variants, 0
+	if overlaid {
+		for i, name := range names {
+			f.Names = append(f.Names, plot.OfVariant(i, name, 0))
+		}
+	}
 	for i := range g.Grids {
 		grid := &g.Grids[i]
-		first, last := math.Inf(1), math.Inf(-1)
-		xs := make([]float64, len(grid.Columns))
-		for k, name := range grid.Columns {
-			x, err := strconv.ParseFloat(name, 64)
-			if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-				return nil
-			}
-			xs[k], first, last = x, min(first, x), max(last, x)
+		x, xs := columnScale(grid.Columns)
+		if xs == nil && !overlaid {
+			return nil
 		}
+		p := plot.Plot{Title: grid.Title, Axis: r.AxisTitle(g.Metric), Height: panelHeight, X: x, XName: g.ColumnAxis, Y: plot.Logarithmic(low, high)}
 		for j, name := range grid.Rows {
 			if drawn == maxPanels {
 				return f
 			}
-			p := plot.Plot{Title: strings.Trim(g.RowAxis+" "+name+", "+grid.Title, ", "), Axis: r.AxisTitle(g.Metric), Height: panelHeight, X: plot.Range(min(0, first), last), XName: g.ColumnAxis, Y: plot.Logarithmic(low, high)}
+			variant := 0
+			if overlaid {
+				variant = position(&names, name)
+			} else {
+				p.Title, p.Marks = strings.Trim(g.RowAxis+" "+name+", "+grid.Title, ", "), nil
+			}
 			line := plot.Line{Stroke: plot.Stroke{Color: plot.AxisColor}}
+			if overlaid {
+				line.Color = plot.VariantColor(variant)
+			}
 			for k, cell := range grid.Cells[j] {
 				at := plot.Gap()
 				if e := r.Estimate(cell, g.Metric); e != nil && e.Median > 0 {
-					at = plot.Point{X: xs[k], Y: round.InUnit(g.Metric, e.Median)}
-					if e.Low != nil && e.High != nil && *e.Low > 0 {
-						p.Marks = append(p.Marks, plot.Interval{Stroke: plot.Stroke{Color: plot.VariantColor(0), Width: 2}, From: plot.Point{X: at.X, Y: round.InUnit(g.Metric, *e.Low)}, To: plot.Point{X: at.X, Y: round.InUnit(g.Metric, *e.High)}})
+					at = plot.Point{X: float64(k), Y: round.InUnit(g.Metric, e.Median)}
+					if xs != nil {
+						at.X = xs[k]
 					}
-					median, interval := round.EstimateTexts(e)
-					p.Marks = append(p.Marks, plot.Variant(0, at, false, r.Cells[cell].Name+": "+median+" ("+interval+")"))
+					if e.Low != nil && e.High != nil && *e.Low > 0 {
+						p.Marks = append(p.Marks, plot.Interval{Stroke: plot.Stroke{Color: plot.VariantColor(variant), Width: 2}, From: plot.Point{X: at.X, Y: round.InUnit(g.Metric, *e.Low)}, To: plot.Point{X: at.X, Y: round.InUnit(g.Metric, *e.High)}})
+					}
+					p.Marks = append(p.Marks, plot.Variant(variant, at, false, r.Cells[cell].Name+": "+round.EstimateText(e)))
 				}
 				line.Points = append(line.Points, at)
 			}
-			p.Marks = append(p.Marks, line)
-			f.Columns[drawn%panelColumns] = append(f.Columns[drawn%panelColumns], p)
-			drawn++
+			if xs != nil {
+				p.Marks = append(p.Marks, line)
+			}
+			if !overlaid || j == len(grid.Rows)-1 {
+				f.Columns[drawn%panelColumns] = append(f.Columns[drawn%panelColumns], p)
+				drawn++
+			}
 		}
 	}
 	return f
+}
+
+// columnScale returns the scale of a grid's columns and the place of each, which is nil if they aren't numbers.
+func columnScale(names []string) (plot.Scale, []float64) {
+	first, last := 0.0, math.Inf(-1)
+	xs := make([]float64, len(names))
+	for k, name := range names {
+		x, err := strconv.ParseFloat(name, 64)
+		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+			return plot.Categories(names), nil
+		}
+		xs[k], first, last = x, min(first, x), max(last, x)
+	}
+	return plot.Range(first, last), xs
 }

@@ -137,13 +137,15 @@ func addRuns(p *plot.Plot, r *round.Report, metric v1alpha1.BenchmarkMetric, cel
 		p.Names = append(p.Names, plot.OfVariant(variant, r.Label(cell), math.Inf(1)))
 		return
 	}
-	median, interval := round.EstimateTexts(e)
+	median, _ := round.EstimateTexts(e)
 	at := func(y float64) plot.Point {
 		return plot.Point{X: place(blocks, variant, variants), Y: round.InUnit(metric, y)}
 	}
 	if e.Low != nil && e.High != nil {
 		p.Marks = append(p.Marks, plot.Interval{Stroke: plot.Stroke{Color: plot.VariantColor(variant), Width: 2}, From: at(*e.Low), To: at(*e.High)})
 	}
-	p.Marks = append(p.Marks, plot.Variant(variant, at(e.Median), false, r.Label(cell)+": "+median+" ("+interval+")"))
-	p.Names = append(p.Names, plot.OfVariant(variant, r.Label(cell)+" "+median, at(e.Median).Y))
+	p.Marks = append(p.Marks, plot.Variant(variant, at(e.Median), false, r.Label(cell)+": "+round.EstimateText(e)))
+	name := plot.OfVariant(variant, r.Label(cell), at(e.Median).Y)
+	name.Value = median
+	p.Names = append(p.Names, name)
 }

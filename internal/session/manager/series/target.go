@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unsafe"
 
+	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 )
@@ -15,6 +17,13 @@ type Target struct {
 	backends map[string]*usage // of the containers behind it, by name
 	node     samples[result.NodeUsage]
 	governor string
+	machine  result.Machine
+	// alternation is nil unless the load alternates with others. planned reports whether that is known; until then, early has all
+	// samples, since an agent may be here before a controller.
+	alternation *alternation
+	planned     bool
+	early       []*result.ServerSample
+	at          int64 // of the latest sample
 }
 
 // NewTarget returns a target without samples.
@@ -22,9 +31,38 @@ func NewTarget() *Target {
 	return &Target{server: newUsage(0), backends: map[string]*usage{}, node: samples[result.NodeUsage]{table: result.NodeMetrics}}
 }
 
+// SetSlices sets the slices of the load, which are nil for one that doesn't alternate. The first call stands.
+func (t *Target) SetSlices(slices *profile.Slices) {
+	if t.planned {
+		return
+	}
+	early, start := t.early, t.server.start
+	t.planned, t.early = true, nil
+	if slices == nil {
+		return
+	}
+	*t = *NewTarget()
+	t.planned, t.alternation = true, newAlternation(slices, start)
+	if start != 0 {
+		t.SetStart(start)
+	}
+	for _, sample := range early {
+		_, _, _ = t.Add(sample) // which has accepted it before
+	}
+}
+
 // Add adds a usage sample of all containers. It reports whether one of them appeared for the first time, and whether the
-// sample isn't newer than the last. It bounds the containers of all samples together.
+// sample isn't newer than the last. It bounds the containers of all samples together. Of a load that alternates, the sample
+// becomes one in virtual time, without what the target used while others were loaded.
 func (t *Target) Add(sample *result.ServerSample) (appeared, stale bool, err error) {
+	stale = t.at != 0 && sample.Server.At <= t.at
+	t.at = max(t.at, sample.Server.At)
+	if !t.planned && len(t.early) < maxPoints {
+		t.early = append(t.early, sample)
+	}
+	if t.alternation != nil && !stale {
+		sample = t.alternation.takeOut(sample)
+	}
 	appeared = t.server.Latest == nil
 	for i := range sample.Backends {
 		if name := sample.Backends[i].Name; t.backends[name] == nil {
@@ -35,11 +73,10 @@ func (t *Target) Add(sample *result.ServerSample) (appeared, stale bool, err err
 			appeared = true
 		}
 	}
-	stale = t.server.Latest != nil && sample.Server.At <= t.server.Latest.At
 	t.server.add(&sample.Server)
 	if sample.Node != nil {
 		t.node.add(sample.Server.At, *sample.Node)
-		t.governor = sample.Governor
+		t.governor, t.machine = sample.Governor, sample.Machine
 	}
 	for i := range sample.Backends {
 		t.backends[sample.Backends[i].Name].add(&sample.Backends[i].ServerUsage)
@@ -49,6 +86,9 @@ func (t *Target) Add(sample *result.ServerSample) (appeared, stale bool, err err
 
 // SetStart sets the beginning of the measurement.
 func (t *Target) SetStart(at int64) {
+	if t.alternation != nil {
+		t.alternation.start = at
+	}
 	t.server.setStart(at)
 	t.node.setStart(at)
 	for _, backend := range t.backends {
@@ -56,7 +96,7 @@ func (t *Target) SetStart(at int64) {
 	}
 }
 
-// Set sets the target's metrics of a second, which lies between two times.
+// Set sets the target's metrics of a second, which is virtual if the load alternates, and lies between two times.
 func (t *Target) Set(s *result.Second, from, to int64) {
 	server, known := t.server.samples.between(from, to)
 	s.SetServer(&server, known)
@@ -71,7 +111,10 @@ func (t *Target) Set(s *result.Second, from, to int64) {
 
 // SetState sets what an agent's samples say of the measurement so far.
 func (t *Target) SetState(agent *session.AgentState) {
-	agent.Usage, agent.Governor = t.server.state(), t.governor
+	agent.Usage, agent.Governor, agent.Machine = t.server.state(), t.governor, t.machine
+	if t.alternation != nil {
+		agent.Waiting = t.alternation.waiting()
+	}
 	if node, ok := t.node.total(); ok {
 		agent.NodeUsage = &node
 	}
@@ -82,7 +125,7 @@ func (t *Target) SetState(agent *session.AgentState) {
 
 // Bytes returns about how much memory the samples take.
 func (t *Target) Bytes() int {
-	bytes := t.server.samples.bytes() + t.node.bytes()
+	bytes := t.server.samples.bytes() + t.node.bytes() + len(t.early)*int(unsafe.Sizeof(result.ServerSample{})+unsafe.Sizeof(result.NodeUsage{}))
 	for _, backend := range t.backends {
 		bytes += backend.samples.bytes()
 	}

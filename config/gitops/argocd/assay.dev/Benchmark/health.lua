@@ -17,7 +17,7 @@ elseif reconciling ~= nil and reconciling.status == "True" then
 elseif stalled ~= nil and stalled.status == "True" then
   health.status = "Degraded"
   health.message = (obj.status.verdict or "Error") .. ": " .. stalled.reason .. ": " .. stalled.message
-elseif obj.status.verdict == "Passed" then
+elseif obj.status.verdict == "Passed" or obj.status.verdict == "Measured" then
   health.status = "Healthy"
   health.message = succeeded ~= nil and succeeded.message or "The last round passed"
 elseif succeeded ~= nil then

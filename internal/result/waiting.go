@@ -1,0 +1,10 @@
+package result
+
+// WaitingUsage is what the target of a load that alternates with others used while those were loaded: between usage samples from which on
+// others were loaded until the next one.
+type WaitingUsage struct {
+	// Microseconds is the length of that time.
+	Microseconds int64 `json:"microseconds"`
+	// CPU is the CPU time of all containers.
+	CPU int64 `json:"cpuMicroseconds"`
+}
