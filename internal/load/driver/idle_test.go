@@ -227,6 +227,62 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
+// TestRecordsWithLaterResponses checks that what arrives together with a response over TLS answers no request of an open load and fails none,
+// also where loops make the requests by themselves.
+func TestRecordsWithLaterResponses(t *testing.T) {
+	own := tlstest.SelfSigned(t)
+	for name, test := range idleCases {
+		if !test.together {
+			continue
+		}
+		for engine, looped := range map[string]bool{"loops": true, "goroutines": false} {
+			t.Run(name+"/"+engine, func(t *testing.T) {
+				t.Parallel()
+				const requests, each = 20, 5 // each fifth response of a connection has something with it
+				address := serveRaw(t, func(conn net.Conn) {
+					w, err := serveRecords(conn, own.Certificate)
+					if err != nil {
+						return
+					}
+					reader := bufio.NewReader(w)
+					for n := 1; readRequest(reader); n++ {
+						text := w.data(okayResponse)
+						if n%each == 0 {
+							text = append(text, test.act.(recordAct)(w)...)
+						}
+						_, _ = conn.Write(text)
+					}
+				})
+				p := plan(1, requests, "/")
+				p.TLS, p.TimeoutMicroseconds = &session.TLS{Unverified: true}, time.Hour.Microseconds()
+				p.Arrivals, p.Measurement.Profile = &session.Arrivals{Shares: 1}, profile.Profile{{From: 200, To: 200}}
+				outcomes, byLoop, _ := drivePlain(t, p, address, looped)
+				var opened, unasked int
+				for _, o := range outcomes {
+					if o.Error != recorder.NoError || o.Status != 200 {
+						t.Errorf("outcome %+v", o)
+					}
+					if o.Opened {
+						opened++
+					}
+					unasked += int(o.Unrequested)
+				}
+				wantOpened, wantUnasked := requests/each, 0
+				switch test.want {
+				case usable:
+					wantOpened = 1
+				case unrequested:
+					wantUnasked = requests/each - 1 // nobody looks at the last connection
+				}
+				if len(outcomes) != requests || opened != wantOpened || unasked != wantUnasked || looped != (byLoop > 0) {
+					t.Errorf("%d requests, %d by loops themselves, on %d connections, %d with unrequested bytes, want %d and %d",
+						len(outcomes), byLoop, opened, unasked, wantOpened, wantUnasked)
+				}
+			})
+		}
+	}
+}
+
 // TestIdleHTTP2 checks that what happens to an idle HTTP/2 connection fails no request, and whether it is used again.
 func TestIdleHTTP2(t *testing.T) {
 	own := tlstest.SelfSigned(t)

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"syscall"
 	"time"
@@ -13,8 +12,8 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 )
 
-// plainLoad makes the requests of a plain load in a loop: a closed load without think time or an open load without TLS, on kept
-// connections, whose requests don't depend on responses. What arrives on an idle TLS connection only its task understands.
+// plainLoad makes the requests of a plain load in a loop: a closed load without think time or an open load, on kept connections, whose
+// requests don't depend on responses.
 //
 // The first requests of a connection are made by its task. While the task waits for the response to a later one,
 // the loop handles the response and sends the next request itself, as long as each response equals one that a task has read
@@ -50,9 +49,9 @@ type plainRequest struct {
 	// request is recorded.
 	repeats    bool
 	free       bool
-	generation int32     // of the socket
-	fd, number int32     // of the socket and the connection
-	secure     *tls.Conn // nil without TLS
+	generation int32         // of the socket
+	fd, number int32         // of the socket and the connection
+	secure     *tlsTransport // nil without TLS
 	request    *request.Request
 	// begin and written are the times at which it began and was written, from the stage's start.
 	begin, written time.Duration
@@ -74,8 +73,7 @@ type plainRequest struct {
 // newPlainLoad returns the state of a loop with a number of tasks, or nil if the stage's load isn't plain.
 func newPlainLoad(s *Stage, tasks int) *plainLoad {
 	l := s.load
-	if s.arrivals == nil && (l.plan.ThinkTime != nil || len(s.amount.Profile) > 0) || s.arrivals != nil && l.tlsConfigs != nil ||
-		!l.plan.KeepAlive || len(l.plan.Pages) > 0 || l.jars != nil || !l.requests.Fixed() {
+	if s.arrivals == nil && (l.plan.ThinkTime != nil || len(s.amount.Profile) > 0) || !l.plan.KeepAlive || len(l.plan.Pages) > 0 || l.jars != nil || !l.requests.Fixed() {
 		return nil
 	}
 	return &plainLoad{
@@ -239,7 +237,7 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 		if r.secure == nil {
 			n, err = receive(int(r.fd), p.buffer[:size], flags)
 		} else {
-			n, err = l.tasks[index].socket.poll(r.secure, p.buffer[:size])
+			n, err = l.tasks[index].socket.poll(r.secure.Conn, p.buffer[:size])
 		}
 		switch {
 		case n > 0:
@@ -262,6 +260,9 @@ func (l *loop) receivePlain(index int32, r *plainRequest) (complete, ok bool) {
 		}
 		r.received += int64(n)
 		switch length := r.response.length(); {
+		case r.received == length && l.stage.arrivals != nil && r.secure != nil:
+			// A free connection has no event for what has arrived together with the response.
+			return r.secure.idle() == usable, false
 		case r.received >= length:
 			return r.received == length, false
 		case int64(n) < size && r.secure == nil: // otherwise there may be another record
@@ -278,7 +279,7 @@ func (c *connection) writeAndRepeat(r *request.Request) (sent int, err error) {
 	t.loop.plain.until = c.stage.slices.End(c.begin)
 	*p = plainRequest{generation: t.generation, fd: int32(s.fd), number: int32(c.number), request: r, begin: c.begin, intended: c.intended}
 	if secure, ok := c.transport.(*tlsTransport); ok {
-		p.secure = secure.Conn
+		p.secure = secure
 	}
 	text, err := c.encrypt(r.Bytes)
 	if err != nil {

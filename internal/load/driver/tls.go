@@ -11,6 +11,8 @@ import (
 type tlsTransport struct {
 	*tls.Conn
 	inner socketTransport
+	// unrequested reports whether idle has read a byte that responds to no request.
+	unrequested bool
 }
 
 // Close closes the connection without close_notify. It never blocks and may be called
@@ -25,8 +27,9 @@ func (s *tlsTransport) SetLinger(seconds int) error { return s.inner.SetLinger(s
 func (s *tlsTransport) idle() idleState {
 	var next [1]byte
 	n, err := s.inner.poll(s.Conn, next[:])
+	s.unrequested = s.unrequested || n > 0
 	switch {
-	case n > 0:
+	case s.unrequested:
 		return unrequested
 	case errors.Is(err, errNotReady):
 		return usable
