@@ -17,8 +17,8 @@ import (
 
 // The bounds of the case sessions.
 const (
-	maxCores          = 1.0
-	maxResident int64 = 256 << 20
+	maxCores          = 0.7
+	maxResident int64 = 200 << 20
 	maxDelay          = 2 * time.Second
 	// settling is the part of a measurement at its beginning whose CPU time isn't counted.
 	settling = 2 * time.Second
