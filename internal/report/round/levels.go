@@ -10,6 +10,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
@@ -65,12 +66,24 @@ func (r *Report) breakingPoints() doc.Section {
 	if len(r.Levels) == 0 {
 		return doc.Section{}
 	}
-	return doc.Section{ID: "breaking-points", Title: "Breaking points", Question: "Where does it break?", Blocks: []doc.Block{
+	s := doc.Section{ID: "breaking-points", Title: "Breaking points", Question: "Where does it break?", Blocks: []doc.Block{
 		doc.Paragraph{fmt.Sprintf("The load in %s of all clients at which the target was first overloaded, by the bounds of load.stages.stopAt or else the usual ones: "+
 			"CPU above 90%% for 3 s, the first failed request, 5%% of the requests failing, 99th percentile above the threshold's bound, less than 5%% more throughput with 20%% more load.",
 			UnitOfLoad(r.Round))},
-		r.medians("Breaking points", breakingColumns, false),
 	}}
+	met, highest := false, int64(0)
+	for cell := range r.Cells {
+		for _, c := range breakingColumns {
+			met = met || r.Estimate(cell, c.metric) != nil
+			highest = max(highest, r.NoneUpTo(cell, c.metric))
+		}
+	}
+	if met || highest == 0 {
+		s.Add(r.medians("Breaking points", breakingColumns, false))
+	} else {
+		s.Add(doc.Paragraph{fmt.Sprintf("No cell met one of them up to %s %s.", number.Count(highest), UnitOfLoad(r.Round))})
+	}
+	return s
 }
 
 // LevelMetrics returns the metrics in which levels are shown in pictures. Those of users who load pages are in the order

@@ -123,6 +123,24 @@ func TestTablesOfR5(t *testing.T) {
 	golden(t, "r5-users.text", []byte(pivot(t, "text", r, round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: one.Metric, PercentOf: "server=httpd-tomcat"})))
 }
 
+// TestNoBreakingPoint checks that a round in which no cell met a breaking point says so in a sentence.
+func TestNoBreakingPoint(t *testing.T) {
+	for name, test := range map[string]struct {
+		r    *round.Report
+		want string
+	}{"none": {roundtest.Staged(t), "No cell met one of them up to 1,000 connections."}, "some": {&round.Report{Round: r5(t)}, "none up to 1000"}} {
+		var out bytes.Buffer
+		if err := round.Formats.Write(&out, "text", test.r); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"No cell met one of them up to 1,000 connections.", "none up to 1000"} {
+			if strings.Contains(out.String(), text) != (text == test.want) {
+				t.Errorf("%s: %q\n%s", name, text, out.String())
+			}
+		}
+	}
+}
+
 func TestReportOfR5(t *testing.T) {
 	r := r5(t)
 	for _, format := range []string{"text", "markdown"} {

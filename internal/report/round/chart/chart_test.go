@@ -219,6 +219,10 @@ func TestGrid(t *testing.T) {
 	if chart.EffectMap(r, g) != nil {
 		t.Error("effects in a metric that isn't compared")
 	}
+	staged := roundtest.Staged(t)
+	if g := staged.Grids("RequestsPerSecond"); g == nil || chart.Lines(staged, g) != nil {
+		t.Error("lines between columns that aren't numbers")
+	}
 
 	scaling := &round.Report{Round: roundtest.Scaling(t)}
 	g = scaling.Grids("LatencyP99")
@@ -274,14 +278,17 @@ func TestGridWithoutRatio(t *testing.T) {
 		}
 	}
 	baseline.Median = median
-	if f := chart.HeatMap(r, r.Grids(metric)); !strings.HasPrefix(f.Note, "log scale; ") {
+	if f := chart.HeatMap(r, r.Grids(metric)); f.Note != "log scale" {
 		t.Error(f.Note)
 	}
 	own.Median = 0
-	if f := chart.HeatMap(r, r.Grids(metric)); !strings.HasPrefix(f.Note, "linear scale; ") {
+	if f := chart.HeatMap(r, r.Grids(metric)); f.Note != "linear scale" {
 		t.Error(f.Note)
 	}
 	r.Estimates = slices.DeleteFunc(r.Estimates, func(of benchmark.Estimate) bool { return of.Cell == e.Cell && of.Metric == metric })
+	if f := chart.HeatMap(r, r.Grids(metric)); f.Note != "log scale; hatched: no valid result" {
+		t.Error(f.Note)
+	}
 	if rect, n := hatched(chart.EffectMap(r, r.Grids(metric))); n != 1 || !rect.Hatched || rect.Text != "" {
 		t.Errorf("%d hatched, %+v", n, rect)
 	}

@@ -17,11 +17,11 @@ import (
 // HeatMap draws the medians of a grid's cells in shades, on a log scale unless one of them is 0.
 func HeatMap(r *round.Report, g *round.Pivot) *plot.Figure {
 	low, high := gridRange(r, g, false)
+	hatched := false
 	f := heatMap(r, g, GridTitle(g), func(cell int, rect *plot.Rect) (text string, value *float64) {
 		e := r.Estimate(cell, g.Metric)
 		if e == nil {
-			rect.Color, rect.Hatched, rect.Tip = plot.Bad, true, "no valid result"
-			rect.Color = ""
+			hatched, rect.Hatched, rect.Tip = true, true, "no valid result"
 			return "", nil
 		}
 		text, _ = round.EstimateTexts(e)
@@ -35,7 +35,10 @@ func HeatMap(r *round.Report, g *round.Pivot) *plot.Figure {
 	if low <= 0 { // no ratio to it
 		scale = "linear scale"
 	}
-	f.Note = scale + "; hatched: no valid result" + f.Note
+	if hatched {
+		scale += "; hatched: no valid result"
+	}
+	f.Note = scale + f.Note
 	return f
 }
 
@@ -184,7 +187,7 @@ func gridRange(r *round.Report, g *round.Pivot, intervals bool) (low, high float
 }
 
 // Lines draws the medians of a grid's rows over its columns with their intervals, on one log scale: in one plot, or one for each row if
-// there are more than can be told apart. Columns that aren't numbers are only drawn in one plot, and not joined.
+// there are more than can be told apart. It returns nil if the columns aren't numbers, or a median is 0.
 func Lines(r *round.Report, g *round.Pivot) *plot.Figure {
 	low, high := gridRange(r, g, true)
 	if !(low > 0) {
@@ -206,13 +209,13 @@ func Lines(r *round.Report, g *round.Pivot) *plot.Figure {
 	for i := range g.Grids {
 		grid := &g.Grids[i]
 		x, xs := columnScale(grid.Columns)
-		if xs == nil && !overlaid {
+		if xs == nil {
 			return nil
 		}
 		p := plot.Plot{Title: grid.Title, Axis: r.AxisTitle(g.Metric), Height: panelHeight, X: x, XName: g.ColumnAxis, Y: plot.Logarithmic(low, high)}
 		for j, name := range grid.Rows {
 			if drawn == maxPanels {
-				return f
+				break
 			}
 			variant := 0
 			if overlaid {
@@ -227,10 +230,7 @@ func Lines(r *round.Report, g *round.Pivot) *plot.Figure {
 			for k, cell := range grid.Cells[j] {
 				at := plot.Gap()
 				if e := r.Estimate(cell, g.Metric); e != nil && e.Median > 0 {
-					at = plot.Point{X: float64(k), Y: round.InUnit(g.Metric, e.Median)}
-					if xs != nil {
-						at.X = xs[k]
-					}
+					at = plot.Point{X: xs[k], Y: round.InUnit(g.Metric, e.Median)}
 					if e.Low != nil && e.High != nil && *e.Low > 0 {
 						p.Marks = append(p.Marks, plot.Interval{Stroke: plot.Stroke{Color: plot.VariantColor(variant), Width: 2}, From: plot.Point{X: at.X, Y: round.InUnit(g.Metric, *e.Low)}, To: plot.Point{X: at.X, Y: round.InUnit(g.Metric, *e.High)}})
 					}
@@ -238,15 +238,14 @@ func Lines(r *round.Report, g *round.Pivot) *plot.Figure {
 				}
 				line.Points = append(line.Points, at)
 			}
-			if xs != nil {
-				p.Marks = append(p.Marks, line)
-			}
+			p.Marks = append(p.Marks, line)
 			if !overlaid || j == len(grid.Rows)-1 {
 				f.Columns[drawn%panelColumns] = append(f.Columns[drawn%panelColumns], p)
 				drawn++
 			}
 		}
 	}
+	f.Columns = f.Columns[:min(panelColumns, drawn)] // so that a few are wider
 	return f
 }
 
@@ -257,7 +256,7 @@ func columnScale(names []string) (plot.Scale, []float64) {
 	for k, name := range names {
 		x, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-			return plot.Categories(names), nil
+			return plot.Scale{}, nil
 		}
 		xs[k], first, last = x, min(first, x), max(last, x)
 	}
