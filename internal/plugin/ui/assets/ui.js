@@ -82,7 +82,7 @@ function chosen() {
   if (!button) return;
   const n = boxes().length;
   button.disabled = n < 2 || n > 6;
-  byId("chosen").textContent = n ? n + " selected" : "";
+  byId("chosen").textContent = n ? n + " selected" : "two to six runs";
 }
 document.addEventListener("change", (e) => {
   if (e.target.name === "run") chosen();
@@ -150,7 +150,7 @@ document.addEventListener("keydown", (e) => {
       j: () => move(1),
       k: () => move(-1),
       x: () => { row?.querySelector("input").click(); },
-      c: () => { if (boxes().length === 2) byId("comparison").submit(); },
+      c: () => { if (!byId("compare").disabled) byId("comparison").submit(); },
       "/": () => search.focus(),
       "?": () => { byId("keys").open = true; byId("keys").scrollIntoView(); },
     }),
