@@ -129,12 +129,11 @@ func misses(effects []benchmark.Effect, confidence int32) string {
 	if n == 0 {
 		return "None has an interval."
 	}
-	missed := float64(n) * float64(100-confidence) / 100
-	decimals := 0
-	if missed < 1 {
-		decimals = 1
+	text := fmt.Sprintf("Each interval has a confidence of %d%% by itself: ", confidence)
+	if missed := float64(n) * float64(100-confidence) / 100; missed >= 1 {
+		return text + fmt.Sprintf("of %d such intervals about %s miss the true difference.", n, number.Fixed(missed, 0))
 	}
-	return fmt.Sprintf("Each interval has a confidence of %d%% by itself: of %d such intervals about %s miss the true difference.", confidence, n, number.Fixed(missed, decimals))
+	return text + fmt.Sprintf("about one such interval in %s misses the true difference.", number.Fixed(100/float64(100-confidence), 0))
 }
 
 // cellsSection has the medians of each cell in the metrics that are compared and in the default ones.
