@@ -32,7 +32,7 @@ func notSteady(r *result.Result, d Declared) *result.Finding {
 	if len(all) != 1 || all[0].level != nil || overloaded(r, d) != nil {
 		return nil
 	}
-	metric, bound, unit := throughputs, throughputRatio, "%.1f requests/s"
+	metric, bound, unit := throughputs, throughputRatio, "%.0f requests/s"
 	if r.Arrivals != nil {
 		metric, bound, unit = medianLatencies, latencyRatio, "a median latency of %.3fms"
 	}
