@@ -66,7 +66,7 @@ func TestAManagerStopsWhileItsCachesFill(t *testing.T) {
 // does if its port is taken, while a controller waits for its cache.
 func TestAManagerFailsWhileItsControllersWaitForCaches(t *testing.T) {
 	mgr := newUnfilled(t)
-	c, err := controller.New("test", mgr, controller.Options{Reconciler: reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+	c, err := controller.New("test", mgr, controller.Options{SkipNameValidation: new(true), Reconciler: reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
 		return reconcile.Result{}, nil
 	})})
 	if err != nil {
