@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/report/doc"
 )
 
@@ -37,8 +38,14 @@ func columnsOf(metrics []v1alpha1.BenchmarkMetric, title func(v1alpha1.Benchmark
 	return columns
 }
 
-// medians returns the medians of each cell and, if runs is set, the number of runs that they are of.
+// medians returns the medians of each cell in the columns of which any cell has something and, if runs is set, the number of runs that
+// they are of.
 func (r *Report) medians(caption string, columns []metricColumn, runs bool) *doc.Table {
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c metricColumn) bool {
+		return !slices.ContainsFunc(r.Cells, func(cell cells.Cell) bool {
+			return r.Estimate(cell.Index, c.metric) != nil || r.NoneUpTo(cell.Index, c.metric) > 0
+		})
+	})
 	t := &doc.Table{Caption: caption, Columns: doc.Words("cell")}
 	if runs {
 		t.Columns = append(t.Columns, doc.Numbers("runs")...)

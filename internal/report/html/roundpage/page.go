@@ -108,9 +108,11 @@ func decisionSection(r *round.Report) doc.Section {
 	if least, most := blocks.Bounds(&r.Spec); least < most {
 		facts = append(facts, doc.Fact{Name: "Stops early", Value: fmt.Sprintf("after whole blocks, from %d to %d, when all claims are decided", least, most)})
 	}
-	s := doc.Section{ID: "decision", Title: "How it was decided", Question: "By which rule, of which spec?", Blocks: []doc.Block{
-		doc.Paragraph{"A claim is confirmed if its whole interval agrees with it, and contradicted if none of it does. docs/statistics.md explains the method."}, doc.Facts{Facts: facts},
-	}}
+	rule := "A claim is confirmed if its whole interval agrees with it, and contradicted if none of it does. docs/statistics.md explains the method."
+	if len(r.Claims) == 0 {
+		rule = "No claim was made, so that nothing had to be decided."
+	}
+	s := doc.Section{ID: "decision", Title: "How it was decided", Question: "By which rule, of which spec?", Blocks: []doc.Block{doc.Paragraph{rule}, doc.Facts{Facts: facts}}}
 	if text, err := yaml.Marshal(&r.Spec); err == nil && (len(r.Spec.Axes) > 0 || r.Hash != "") {
 		s.Add(html.Lines("spec, as YAML", string(text)))
 	}
