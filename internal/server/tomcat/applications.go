@@ -78,13 +78,16 @@ func startScript(in *adapter.Input) string {
 	return script
 }
 
-// checkApplications rejects values that the API server rejects too.
+// checkApplications rejects values that the API server rejects too, and content that would have no effect.
 func checkApplications(in *adapter.Input) error {
 	field := in.Field("tomcat.applications")
 	if declared := applications(in); !slices.Contains([]v1alpha1.Applications{v1alpha1.ApplicationsImage, v1alpha1.ApplicationsContent}, declared) {
 		return fmt.Errorf("%s: %q is not supported: use Image or Content", field, declared)
 	} else if declared == v1alpha1.ApplicationsContent && len(in.Content) == 0 {
 		return fmt.Errorf("%s: must not be Content without spec.target.content: set that, or omit applications", field)
+	}
+	if !ownServer(in) && slices.Contains(in.Content, "/META-INF/context.xml") {
+		return fmt.Errorf("spec.target.content: Tomcat reads /META-INF/context.xml only of applications that it deploys itself: use context.xml of %s", in.Field("tomcat.configuration"))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package tomcat_test
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -20,8 +21,9 @@ type tomcatSpec struct {
 	tomcat        v1alpha1.TomcatServer
 	tls           *v1alpha1.TLS
 	configuration map[string]string
-	// empty reports whether the run has no content.
-	empty bool
+	// empty reports whether the run has no content. Otherwise it has content, or an index.
+	empty   bool
+	content string
 }
 
 func (s *tomcatSpec) target() (*v1alpha1.Target, server.Configurations) {
@@ -30,7 +32,7 @@ func (s *tomcatSpec) target() (*v1alpha1.Target, server.Configurations) {
 		Server: v1alpha1.Server{Tomcat: &s.tomcat}, TLS: s.tls,
 	}
 	if !s.empty {
-		t.Content = []v1alpha1.ContentFile{{Path: "/index.html", SizeBytes: 1}}
+		t.Content = []v1alpha1.ContentFile{{Path: cmp.Or(s.content, "/index.html"), SizeBytes: 1}}
 	}
 	if s.configuration == nil {
 		return t, nil
@@ -221,6 +223,7 @@ func TestRenderRefuses(t *testing.T) {
 		"two options in one":        {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-server", "-Da=b -Dc=d"}}}, tomcat + "jvmOptions[1]: "},
 		"option with a space":       {tomcatSpec{tomcat: v1alpha1.TomcatServer{JVMOptions: []string{"-Da= b"}}}, tomcat + "jvmOptions[0]: "},
 		"content that isn't there":  {tomcatSpec{empty: true, tomcat: v1alpha1.TomcatServer{Applications: v1alpha1.ApplicationsContent}}, tomcat + "applications: "},
+		"context of the content":    {tomcatSpec{content: "/META-INF/context.xml"}, "spec.target.content: Tomcat reads /META-INF/context.xml only of applications that it deploys itself"},
 		"APR by FFM":                {tomcatSpec{tomcat: tomcatBy(v1alpha1.TomcatAPR, v1alpha1.TLSOpenSSLFFM), tls: tls(v1alpha1.TLS{})}, tomcat + "connector.tlsImplementation: "},
 		"attribute of a field": {tomcatSpec{tomcat: v1alpha1.TomcatServer{Connector: v1alpha1.TomcatConnector{
 			Attributes: []v1alpha1.TomcatAttribute{{Name: "maxThreads", Value: "1"}},
@@ -248,6 +251,10 @@ func TestRenderRefuses(t *testing.T) {
 				t.Errorf("%v doesn't begin with %q", err, test.want)
 			}
 		})
+	}
+	own := tomcatSpec{content: "/META-INF/context.xml", configuration: map[string]string{"server.xml": "<Server/>"}}
+	if _, err := server.Render(own.target()); err != nil {
+		t.Errorf("with a server.xml of the user's own, which may deploy the content: %v", err)
 	}
 }
 
