@@ -212,7 +212,10 @@ func endOf(run *v1alpha1.BenchmarkRun) time.Time {
 
 // CompareAge returns a negative number if a was created before b.
 func CompareAge(a, b *v1alpha1.BenchmarkRun) int {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
+	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+		return order
+	}
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 // Position is a run's place in its lane, a queue of runs.
