@@ -76,7 +76,7 @@ type Run struct {
 	Namespace  string `json:"namespace"`
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
-	// Note is what readers of the run have noted in its annotation, which reports read with the result.
+	// Note is the text of the run's annotation for notes, which reports read with the result.
 	Note string `json:"-"`
 	// Image is the target's image as declared, Server the kind of server, as "Tomcat NIO".
 	Image  string `json:"image"`

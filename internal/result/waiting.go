@@ -1,6 +1,6 @@
 package result
 
-// WaitingUsage is what the target of a load that alternates with others used while those were loaded: between usage samples from which on
+// WaitingUsage counts the use of a target whose load alternates with others, while those were loaded: between usage samples from which on
 // others were loaded until the next one.
 type WaitingUsage struct {
 	// Microseconds is the length of that time.

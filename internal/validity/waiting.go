@@ -3,8 +3,8 @@ package validity
 import "github.com/assay-dev/assay/internal/result"
 
 const (
-	// waitingShare of the CPU time that a target uses under load, used while another variant is loaded, is what the other's result
-	// would lose at most if both had the same CPUs.
+	// waitingShare bounds the CPU time that a target uses while another variant is loaded, as a share of what it uses under load: the
+	// other's result would lose at most as much if both had the same CPUs.
 	waitingShare = 0.05
 	// waitingCPUs is the least mean CPU use that counts: a hundredth of a CPU is the resolution of CPU times, over a second.
 	waitingCPUs = 0.01

@@ -16,7 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 )
 
-// smuggled is what a fault in the escaping of a report would let a user put into its page: each tries to run, to load, or to change something.
+// smuggled has elements that a fault in the escaping of a report would let into its page: each tries to run, to load, or to change something.
 const smuggled = `<script>window.owned = 'a script'</script><img src="x" onerror="window.owned = 'a handler'"><svg onload="window.owned = 'a picture'"></svg>
 <script src="data:text/javascript,window.owned='data'"></script><script src="/runs/shop/cart-0001/report?format=json"></script>
 <iframe srcdoc="<script>parent.owned = 'a frame'</script>"></iframe><object data="/new"></object><base href="http://elsewhere.example/">

@@ -27,7 +27,7 @@ Measures where the noise of a benchmark is, beside nothing and beside a CPU hog.
 prints the tables of earlier runs taken together, with the noise between them.
 `
 
-// run is what a run measured.
+// run has the metrics of one run of the experiment.
 type run struct {
 	Date            time.Time
 	Commit, Machine string
@@ -36,7 +36,7 @@ type run struct {
 	Cells       []*cell
 }
 
-// cell is what a run measured of a kind of server beside a hog that uses a share of a CPU.
+// cell has the metrics of a kind of server beside a hog that uses a share of a CPU.
 type cell struct {
 	Server string
 	Hog    float64

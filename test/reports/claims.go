@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// order is what the author of a report concluded, and what decides whether it holds here: claims, or the finding of runs.
+// order holds a conclusion of a report's author, and names the claims or the finding of runs that decide whether it holds here.
 type order struct {
 	Name, Says, Figure string
 	// Reason says why the outcome here differs, where it does.
@@ -63,7 +63,7 @@ func signed(percent float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", percent), "-", "−", 1)
 }
 
-// outcome is what became of an order: figures, verdict, and the round or run that has them.
+// outcome holds the figures and the verdict of an order, and names the round or run that has them.
 type outcome struct{ ours, verdict, evidence string }
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/number"
 )
 
-// actions are what a user can do with the object of a page.
+// actions has the links and forms of a page by which a user acts on its object.
 type actions struct {
 	// Suspend is the path of the form that suspends, or resumes, and CSRF its token. A page with a report has no form: what
 	// changes anything is on a page of its own, to which a link leads.

@@ -33,7 +33,7 @@ type createPage struct {
 	Problems []problem
 }
 
-// firstSample is what the form begins with: it runs on any cluster, from a public image.
+// firstSample names the sample in an empty form: it runs on any cluster, from a public image.
 const firstSample = "generic"
 
 type problem struct{ Field, Message string }

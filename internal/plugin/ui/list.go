@@ -72,7 +72,7 @@ type row struct {
 	ID, Key, Namespace, Name, Path string
 	// Version changes with what the row shows.
 	Version string
-	// Verdict is a run's verdict, State its state. Says is what the verdict doesn't: of a run that hasn't finished the state's message.
+	// Verdict is a run's verdict, State its state. Says adds to it: of a run that hasn't finished the state's message.
 	Verdict, State, Says string
 	// Why is the text behind Says: what warnings say.
 	Why          string

@@ -204,7 +204,7 @@ func statusOf(err error) (code int, title string) {
 	return 0, ""
 }
 
-// requestURL is how errors of net/http begin, with the address of the API server, which tells a reader nothing.
+// requestURL matches the beginning of errors of net/http: the address of the API server, which tells a reader nothing.
 var requestURL = regexp.MustCompile(`(?:Get|Head|Post|Put|Patch|Delete) "?https?://[^\s"]*"?: `)
 
 // plain returns the text of an error without URLs.

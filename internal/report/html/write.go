@@ -123,7 +123,7 @@ func visible(text string) string {
 	return strings.Join(parts, space)
 }
 
-// Frame is what a server of pages has around a document. Such a page has no script or style of its own, and no policy: the
+// Frame surrounds the document in a page of a server. Such a page has no script or style of its own, and no policy: the
 // server sends one that allows none.
 type Frame struct {
 	// Bar is above the document.
