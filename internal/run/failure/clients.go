@@ -35,28 +35,28 @@ type client struct {
 	pod   *corev1.Pod
 }
 
-// eachClient returns the first message that find returns for a client, which find must not keep.
-func (s *seen) eachClient(find func(*client) string) string {
-	var c client // one for all: a thousand are looked at for each row of the table
-	for i := range loadplan.Replicas(&s.run.Spec) {
-		c = client{index: i, pod: s.o.Clients[i]}
-		c.ClientState, c.known = s.o.Sessions.Clients[i]
-		if message := find(&c); message != "" {
-			return message
+// eachClient finds the first client of which find returns a message. find must not keep the client.
+func eachClient(find func(*seen, *client) string) func(*seen) string {
+	return func(s *seen) string {
+		var c client // one for all: a thousand are looked at for each row of the table
+		for i := range loadplan.Replicas(&s.run.Spec) {
+			c = client{index: i, pod: s.o.Clients[i]}
+			c.ClientState, c.known = s.o.Sessions.Clients[i]
+			if message := find(s, &c); message != "" {
+				return message
+			}
 		}
+		return ""
 	}
-	return ""
 }
 
-func clientEvicted(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		why := pods.Eviction(c.pod)
-		if why == "" || c.Totals != nil || s.stopping(c) {
-			return ""
-		}
-		return fmt.Sprintf("Client %d was evicted from %s before its measurement was complete: %s. Resolve the cause, and create a new run.",
-			c.index, pods.NodeOf(c.pod.Spec.NodeName), why)
-	})
+func clientEvicted(s *seen, c *client) string {
+	why := pods.Eviction(c.pod)
+	if why == "" || c.Totals != nil || s.stopping(c) {
+		return ""
+	}
+	return fmt.Sprintf("Client %d was evicted from %s before its measurement was complete: %s. Resolve the cause, and create a new run.",
+		c.index, pods.NodeOf(c.pod.Spec.NodeName), why)
 }
 
 // jobSuspended finds a Job that was suspended under load. Before that, the run waits until it is resumed.
@@ -88,27 +88,23 @@ func (s *seen) stopping(c *client) bool {
 	return c.Connected && c.Failure == "" && !c.pod.DeletionTimestamp.IsZero() && s.now.Before(c.pod.DeletionTimestamp.Time)
 }
 
-func clientDeleted(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		if c.pod == nil || c.pod.DeletionTimestamp.IsZero() || c.Totals != nil || s.stopping(c) {
-			return ""
-		}
-		return fmt.Sprintf("Client %d was deleted before its measurement was complete. Find out what deleted it, and create a new run.", c.index)
-	})
+func clientDeleted(s *seen, c *client) string {
+	if c.pod == nil || c.pod.DeletionTimestamp.IsZero() || c.Totals != nil || s.stopping(c) {
+		return ""
+	}
+	return fmt.Sprintf("Client %d was deleted before its measurement was complete. Find out what deleted it, and create a new run.", c.index)
 }
 
 // clientFailed finds a client that said that it failed, of a kind that has a reason of its own, or of any. One
 // that a signal stopped is waited for until its pod shows why.
-func clientFailed(kind session.FailureKind) func(*seen) string {
-	return func(s *seen) string {
-		return s.eachClient(func(c *client) string {
-			ended, _ := pods.ClientEnded(c.pod, s.now)
-			stopping := c.FailureKind == session.FailureStopped && c.pod != nil && (!ended || !c.pod.DeletionTimestamp.IsZero())
-			if c.Failure == "" || stopping || kind != anyKind && c.FailureKind != kind {
-				return ""
-			}
-			return fmt.Sprintf("Client %d failed: %s", c.index, c.Failure)
-		})
+func clientFailed(kind session.FailureKind) func(*seen, *client) string {
+	return func(s *seen, c *client) string {
+		ended, _ := pods.ClientEnded(c.pod, s.now)
+		stopping := c.FailureKind == session.FailureStopped && c.pod != nil && (!ended || !c.pod.DeletionTimestamp.IsZero())
+		if c.Failure == "" || stopping || kind != anyKind && c.FailureKind != kind {
+			return ""
+		}
+		return fmt.Sprintf("Client %d failed: %s", c.index, c.Failure)
 	}
 }
 
@@ -118,27 +114,23 @@ func (s *seen) endedEarly(c *client) bool {
 	return ended && c.pod.DeletionTimestamp.IsZero() && c.Totals == nil
 }
 
-func clientExited(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		if !s.endedEarly(c) {
-			return ""
-		}
-		end := pods.ContainerEnd(c.pod, manifest.ClientContainer)
-		if end == nil {
-			return ""
-		}
-		return fmt.Sprintf("Client %d exited before its measurement was complete: %s%s", c.index, pods.Exit(end),
-			pods.MemoryAdvice(end, c.pod, manifest.ClientContainer, "spec.clients.resources.memory"))
-	})
+func clientExited(s *seen, c *client) string {
+	if !s.endedEarly(c) {
+		return ""
+	}
+	end := pods.ContainerEnd(c.pod, manifest.ClientContainer)
+	if end == nil {
+		return ""
+	}
+	return fmt.Sprintf("Client %d exited before its measurement was complete: %s%s", c.index, pods.Exit(end),
+		pods.MemoryAdvice(end, c.pod, manifest.ClientContainer, "spec.clients.resources.memory"))
 }
 
-func clientEnded(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		if !s.endedEarly(c) {
-			return ""
-		}
-		return fmt.Sprintf("Client %d was lost before its measurement was complete: %s", c.index, pods.ReasonOf(c.pod))
-	})
+func clientEnded(s *seen, c *client) string {
+	if !s.endedEarly(c) {
+		return ""
+	}
+	return fmt.Sprintf("Client %d was lost before its measurement was complete: %s", c.index, pods.ReasonOf(c.pod))
 }
 
 func jobFailed(s *seen) string {
@@ -153,47 +145,41 @@ func jobFailed(s *seen) string {
 	return ""
 }
 
-func clientLacksObject(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		if c.pod == nil {
-			return ""
-		}
-		e := s.o.PodEvents[c.pod.Name]
-		if !e.Missing() || !s.now.After(c.pod.CreationTimestamp.Add(inputs.Timeout)) {
-			return ""
-		}
-		return fmt.Sprintf("Client %d can't be started: %s. Create what is missing, then create a new run.", c.index, e.OfClient(s.run))
-	})
+func clientLacksObject(s *seen, c *client) string {
+	if c.pod == nil {
+		return ""
+	}
+	e := s.o.PodEvents[c.pod.Name]
+	if !e.Missing() || !s.now.After(c.pod.CreationTimestamp.Add(inputs.Timeout)) {
+		return ""
+	}
+	return fmt.Sprintf("Client %d can't be started: %s. Create what is missing, then create a new run.", c.index, e.OfClient(s.run))
 }
 
-func clientImageUnavailable(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		wait := pods.Waiting(c.pod, s.now)
-		if wait == nil || !wait.Image || wait.Container != manifest.ClientContainer && wait.Container != manifest.ToolContainer {
-			return ""
-		}
-		remedy := "Check the installation of the operator."
-		switch {
-		case s.run.Spec.Clients.Image != "":
-			remedy = "Check spec.clients.image."
-		case s.run.Spec.Clients.Tool != nil && s.run.Spec.Clients.Tool.Image != "":
-			remedy = "Check spec.clients.tool.image, and the installation of the operator."
-		}
-		return fmt.Sprintf("The clients' image %s can't be pulled: %s. %s", c.pod.Spec.Containers[0].Image, wait.Message, remedy)
-	})
+func clientImageUnavailable(s *seen, c *client) string {
+	wait := pods.Waiting(c.pod, s.now)
+	if wait == nil || !wait.Image || wait.Container != manifest.ClientContainer && wait.Container != manifest.ToolContainer {
+		return ""
+	}
+	remedy := "Check the installation of the operator."
+	switch {
+	case s.run.Spec.Clients.Image != "":
+		remedy = "Check spec.clients.image."
+	case s.run.Spec.Clients.Tool != nil && s.run.Spec.Clients.Tool.Image != "":
+		remedy = "Check spec.clients.tool.image, and the installation of the operator."
+	}
+	return fmt.Sprintf("The clients' image %s can't be pulled: %s. %s", c.pod.Spec.Containers[0].Image, wait.Message, remedy)
 }
 
-func clientBlocked(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		wait := pods.Waiting(c.pod, s.now)
-		if wait == nil {
-			return ""
-		}
-		if wait.Container != manifest.ClientContainer && wait.Container != manifest.ToolContainer {
-			return fmt.Sprintf("Client %d can't be started: container %s, which Assay did not create: %s", c.index, wait.Container, wait.Message)
-		}
-		return fmt.Sprintf("Client %d can't be started: %s", c.index, wait.Message)
-	})
+func clientBlocked(s *seen, c *client) string {
+	wait := pods.Waiting(c.pod, s.now)
+	if wait == nil {
+		return ""
+	}
+	if wait.Container != manifest.ClientContainer && wait.Container != manifest.ToolContainer {
+		return fmt.Sprintf("Client %d can't be started: container %s, which Assay did not create: %s", c.index, wait.Container, wait.Message)
+	}
+	return fmt.Sprintf("Client %d can't be started: %s", c.index, wait.Message)
 }
 
 // clientRefused finds a client whose pod the Job can't create because the API server rejects it, for a reason of its own or
@@ -212,50 +198,47 @@ func clientRefused(reason string) func(*seen) string {
 	}
 }
 
-// unready returns the first message that find returns for a client that did not become ready in time. A client with a
-// session becomes ready after the target, which has its own timeout.
-func (s *seen) unready(find func(*client) string) string {
-	if s.o.Job == nil || state.ClientsWereReady(s.run) {
-		return ""
-	}
-	return s.eachClient(func(c *client) string {
+// unready is like eachClient, but for those that did not become ready in time. A client with a session becomes ready after the
+// target, which has its own timeout.
+func unready(find func(*seen, *client) string) func(*seen) string {
+	late := eachClient(func(s *seen, c *client) string {
 		if c.Ready || !s.now.After(ClientReadyBy(s.run, s.o, c.Connected)) {
 			return ""
 		}
-		return find(c)
+		return find(s, c)
 	})
-}
-
-func clientNotCreated(s *seen) string {
-	return s.unready(func(c *client) string {
-		if c.pod != nil {
+	return func(s *seen) string {
+		if s.o.Job == nil || state.ClientsWereReady(s.run) {
 			return ""
 		}
-		return fmt.Sprintf("Client %d had no pod after %s. See the events of Job %s.", c.index, ClientsReadyTimeout, s.o.Job.Name)
-	})
+		return late(s)
+	}
 }
 
-func clientUnschedulable(s *seen) string {
-	return s.unready(func(c *client) string {
-		message := pods.Unschedulable(c.pod)
-		if message == "" {
-			return ""
-		}
-		return fmt.Sprintf("Client %d could not be scheduled within %s: %s%s %s", c.index, ClientsReadyTimeout, Sentence(message),
-			PlacementCause(s.run, s.o), placementRemedy(s.run))
-	})
+func clientNotCreated(s *seen, c *client) string {
+	if c.pod != nil {
+		return ""
+	}
+	return fmt.Sprintf("Client %d had no pod after %s. See the events of Job %s.", c.index, ClientsReadyTimeout, s.o.Job.Name)
 }
 
-func clientNotReady(s *seen) string {
-	return s.unready(func(c *client) string {
-		if e := s.o.PodEvents[c.pod.Name]; e != nil {
-			return fmt.Sprintf("Client %d did not start within %s: %s", c.index, ClientsReadyTimeout, e)
-		}
-		if !c.known && pods.RunningSince(c.pod, manifest.ClientContainer) != (time.Time{}) {
-			return fmt.Sprintf("Client %d %s", c.index, s.unconnected(ClientsReadyTimeout, c.pod.Name, manifest.ClientContainer))
-		}
-		return fmt.Sprintf("Client %d was not ready after %s. See the log of pod %s.", c.index, ClientsReadyTimeout, c.pod.Name)
-	})
+func clientUnschedulable(s *seen, c *client) string {
+	message := pods.Unschedulable(c.pod)
+	if message == "" {
+		return ""
+	}
+	return fmt.Sprintf("Client %d could not be scheduled within %s: %s%s %s", c.index, ClientsReadyTimeout, Sentence(message),
+		PlacementCause(s.run, s.o), placementRemedy(s.run))
+}
+
+func clientNotReady(s *seen, c *client) string {
+	if e := s.o.PodEvents[c.pod.Name]; e != nil {
+		return fmt.Sprintf("Client %d did not start within %s: %s", c.index, ClientsReadyTimeout, e)
+	}
+	if !c.known && pods.RunningSince(c.pod, manifest.ClientContainer) != (time.Time{}) {
+		return fmt.Sprintf("Client %d %s", c.index, s.unconnected(ClientsReadyTimeout, c.pod.Name, manifest.ClientContainer))
+	}
+	return fmt.Sprintf("Client %d was not ready after %s. See the log of pod %s.", c.index, ClientsReadyTimeout, c.pod.Name)
 }
 
 // ClientReadyBy returns the time by which a client has to be ready.
@@ -274,12 +257,10 @@ func ClientReadyBy(run *v1alpha1.BenchmarkRun, o *observed.Run, connected bool) 
 }
 
 // clientDisconnected finds a client that has had no session for too long.
-func clientDisconnected(s *seen) string {
-	return s.eachClient(func(c *client) string {
-		away := s.now.Sub(observed.DisconnectedSince(s.o, c.index))
-		if !c.known && !state.ClientsWereReady(s.run) || c.Connected || c.Totals != nil || away <= observed.ContactTimeout {
-			return ""
-		}
-		return fmt.Sprintf("Client %d was disconnected for %s. Check %s and its network.", c.index, observed.ContactTimeout, pods.NodeOf(c.Node))
-	})
+func clientDisconnected(s *seen, c *client) string {
+	away := s.now.Sub(observed.DisconnectedSince(s.o, c.index))
+	if !c.known && !state.ClientsWereReady(s.run) || c.Connected || c.Totals != nil || away <= observed.ContactTimeout {
+		return ""
+	}
+	return fmt.Sprintf("Client %d was disconnected for %s. Check %s and its network.", c.index, observed.ContactTimeout, pods.NodeOf(c.Node))
 }

@@ -23,7 +23,7 @@ var table = []struct {
 	find   func(*seen) string
 }{
 	{v1alpha1.ReasonTargetEvicted, targetEvicted},
-	{v1alpha1.ReasonClientEvicted, clientEvicted},
+	{v1alpha1.ReasonClientEvicted, eachClient(clientEvicted)},
 
 	{v1alpha1.ReasonClientEvicted, jobSuspended},
 
@@ -50,25 +50,25 @@ var table = []struct {
 	{v1alpha1.ReasonTargetLost, agentDisconnected},
 
 	{v1alpha1.ReasonClientLost, jobDeleted},
-	{v1alpha1.ReasonProtocolMismatch, clientFailed(session.FailureProtocolMismatch)},
-	{v1alpha1.ReasonScriptInvalid, clientFailed(session.FailureScriptInvalid)},
-	{v1alpha1.ReasonScriptException, clientFailed(session.FailureScriptException)},
-	{v1alpha1.ReasonScriptAborted, clientFailed(session.FailureScriptAborted)},
-	{v1alpha1.ReasonClientFailed, clientFailed(anyKind)},
-	{v1alpha1.ReasonClientFailed, clientExited},
-	{v1alpha1.ReasonClientLost, clientEnded},
-	{v1alpha1.ReasonClientLost, clientDeleted},
+	{v1alpha1.ReasonProtocolMismatch, eachClient(clientFailed(session.FailureProtocolMismatch))},
+	{v1alpha1.ReasonScriptInvalid, eachClient(clientFailed(session.FailureScriptInvalid))},
+	{v1alpha1.ReasonScriptException, eachClient(clientFailed(session.FailureScriptException))},
+	{v1alpha1.ReasonScriptAborted, eachClient(clientFailed(session.FailureScriptAborted))},
+	{v1alpha1.ReasonClientFailed, eachClient(clientFailed(anyKind))},
+	{v1alpha1.ReasonClientFailed, eachClient(clientExited)},
+	{v1alpha1.ReasonClientLost, eachClient(clientEnded)},
+	{v1alpha1.ReasonClientLost, eachClient(clientDeleted)},
 	{v1alpha1.ReasonClientFailed, jobFailed},
-	{v1alpha1.ReasonConfigurationMissing, clientLacksObject},
-	{v1alpha1.ReasonClientImageUnavailable, clientImageUnavailable},
-	{v1alpha1.ReasonClientFailed, clientBlocked},
+	{v1alpha1.ReasonConfigurationMissing, eachClient(clientLacksObject)},
+	{v1alpha1.ReasonClientImageUnavailable, eachClient(clientImageUnavailable)},
+	{v1alpha1.ReasonClientFailed, eachClient(clientBlocked)},
 	{v1alpha1.ReasonQuotaExceeded, clientRefused(v1alpha1.ReasonQuotaExceeded)},
 	{v1alpha1.ReasonPolicyDenied, clientRefused(v1alpha1.ReasonPolicyDenied)},
 	{v1alpha1.ReasonInvalidSpec, clientRefused("")},
-	{v1alpha1.ReasonClientsNotReady, clientNotCreated},
-	{v1alpha1.ReasonClientUnschedulable, clientUnschedulable},
-	{v1alpha1.ReasonClientsNotReady, clientNotReady},
-	{v1alpha1.ReasonClientLost, clientDisconnected},
+	{v1alpha1.ReasonClientsNotReady, unready(clientNotCreated)},
+	{v1alpha1.ReasonClientUnschedulable, unready(clientUnschedulable)},
+	{v1alpha1.ReasonClientsNotReady, unready(clientNotReady)},
+	{v1alpha1.ReasonClientLost, eachClient(clientDisconnected)},
 }
 
 // Find returns why an admitted run can't end with a result, or nil: what has happened to it first, by the table. Once every
