@@ -55,12 +55,7 @@ func noteWritten(m *metav1.ObjectMeta, spec *corev1.PodSpec) {
 	if err != nil {
 		panic(err) // of a map of strings
 	}
-	annotations := maps.Clone(m.Annotations)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[AnnotationWritten] = string(encoded)
-	m.Annotations = annotations
+	m.Annotations = merged(m.Annotations, map[string]string{AnnotationWritten: string(encoded)})
 }
 
 // describe returns what decides how the containers of a pod run, by field. What the API server's defaulting and its admission plugins
@@ -143,15 +138,8 @@ func resourcesText(r *corev1.ResourceRequirements) string {
 	if r == nil {
 		return ""
 	}
-	names := map[corev1.ResourceName]bool{}
-	for name := range r.Requests {
-		names[name] = true
-	}
-	for name := range r.Limits {
-		names[name] = true
-	}
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Sorted(maps.Keys(merged(r.Requests, r.Limits))) {
 		limit, limited := r.Limits[name]
 		request, requested := r.Requests[name]
 		if !requested {
@@ -212,10 +200,7 @@ func NoteChanges(kept, pod *corev1.Pod) {
 	if err != nil {
 		panic(err) // of texts
 	}
-	if kept.Annotations == nil {
-		kept.Annotations = map[string]string{}
-	}
-	kept.Annotations[AnnotationChanges] = string(encoded)
+	kept.Annotations = merged(kept.Annotations, map[string]string{AnnotationChanges: string(encoded)})
 }
 
 // Changes returns what the cluster has changed in a pod, by NoteChanges.
@@ -243,7 +228,7 @@ func changesOf(pod *corev1.Pod) []Change {
 	}
 	var changes []Change
 	size := 0
-	for _, field := range slices.Sorted(maps.Keys(union(written, is))) {
+	for _, field := range slices.Sorted(maps.Keys(merged(written, is))) {
 		if written[field] == is[field] || isPartOfAnother(field, written, is) {
 			continue
 		}
@@ -267,12 +252,6 @@ func presence(fields map[string]string, field string) string {
 		return "present"
 	}
 	return ""
-}
-
-func union(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }
 
 // isPartOfAnother reports whether a field is of a container that was added or removed as a whole. Its resources say what it takes.

@@ -3,7 +3,6 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"unicode/utf8"
@@ -118,12 +117,7 @@ func Trusts(config metav1.Object, ca []byte) bool {
 
 // SetTrusted records that a run's ConfigMap has a CA bundle of the manager.
 func SetTrusted(config metav1.Object, ca []byte) {
-	annotations := maps.Clone(config.GetAnnotations())
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[AnnotationCA] = artifact.Identify(ca).SHA256
-	config.SetAnnotations(annotations)
+	config.SetAnnotations(merged(config.GetAnnotations(), map[string]string{AnnotationCA: artifact.Identify(ca).SHA256}))
 }
 
 // IsConfig reports whether an object, of which only the metadata must be given, is a run's ConfigMap

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 )
 
 // RunPods holds what the administrator sets for the pods, and for the other objects, of all runs. What a run sets itself wins.
@@ -94,14 +95,8 @@ func (p *RunPods) Label(obj Object, ofOwner map[string]string) {
 
 // agent returns the requests and limits of the agent.
 func (p *RunPods) agent() corev1.ResourceRequirements {
-	cpu, memory := agentCPU, agentMemory
-	if p.AgentResources.CPU != nil {
-		cpu = *p.AgentResources.CPU
-	}
-	if p.AgentResources.Memory != nil {
-		memory = *p.AgentResources.Memory
-	}
-	return storedLocally(equalResources(cpu, memory), logStorage, logStorage)
+	own := &p.AgentResources
+	return storedLocally(equalResources(ptr.Deref(own.CPU, agentCPU), ptr.Deref(own.Memory, agentMemory)), logStorage, logStorage)
 }
 
 // prepare puts on a pod what it has unless the run sets it.

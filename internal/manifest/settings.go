@@ -95,7 +95,7 @@ func hides(mountPath string, own *corev1.VolumeMount) bool {
 }
 
 // merged returns a map with the entries of both. The second one's win.
-func merged(a, b map[string]string) map[string]string {
+func merged[M ~map[K]V, K comparable, V any](a, b M) M {
 	if len(a) == 0 {
 		return b
 	}
