@@ -5,7 +5,7 @@ package inputs
 import (
 	"cmp"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -48,9 +48,7 @@ func Names(run *v1alpha1.BenchmarkRun) []string {
 	for _, ref := range references(run) {
 		names = append(names, ref.Name)
 	}
-	for _, name := range server.ConfigurationNames(&run.Spec.Target) {
-		names = append(names, name)
-	}
+	names = slices.AppendSeq(names, maps.Values(server.ConfigurationNames(&run.Spec.Target)))
 	for _, source := range scriptSources(run) {
 		names = append(names, source.configMap)
 	}
@@ -98,12 +96,8 @@ func references(run *v1alpha1.BenchmarkRun) []*v1alpha1.ConfigMapKeyReference {
 
 // copiesAll reports whether a run copies each key of a ConfigMap.
 func copiesAll(run *v1alpha1.BenchmarkRun, name string) bool {
-	for _, full := range server.ConfigurationNames(&run.Spec.Target) {
-		if full == name {
-			return true
-		}
-	}
-	return scriptField(run, name) != ""
+	full := slices.Collect(maps.Values(server.ConfigurationNames(&run.Spec.Target)))
+	return slices.Contains(full, name) || scriptField(run, name) != ""
 }
 
 // Read takes a run's inputs from the user's ConfigMaps, by name. Its time and memory are bounded by the size of these and
@@ -124,7 +118,7 @@ func Read(run *v1alpha1.BenchmarkRun, configs map[string]*corev1.ConfigMap) *Inp
 	for container, name := range server.ConfigurationNames(&run.Spec.Target) {
 		if config := configs[name]; config != nil {
 			files := map[string]string{}
-			for key := range in.keys(config) {
+			for _, key := range in.keys(config) {
 				if size, _ := sizeIn(config, key); in.fits(size) {
 					files[key] = value(config, key)
 				}
@@ -144,24 +138,15 @@ func (in *Inputs) fits(size int) bool {
 	return in.files <= maxFiles && in.bytes <= MaxBytes
 }
 
-// keys returns the keys of a ConfigMap. Those of one with too many count, but are not returned.
-func (in *Inputs) keys(config *corev1.ConfigMap) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if n := len(config.Data) + len(config.BinaryData); in.files+n > maxFiles {
-			in.files += n
-			return
-		}
-		for key := range config.Data {
-			if !yield(key) {
-				return
-			}
-		}
-		for key := range config.BinaryData {
-			if !yield(key) {
-				return
-			}
-		}
+// keys returns the keys of a ConfigMap, sorted. Those of one with too many count, but are not returned.
+func (in *Inputs) keys(config *corev1.ConfigMap) []string {
+	if n := len(config.Data) + len(config.BinaryData); in.files+n > maxFiles {
+		in.files += n
+		return nil
 	}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(config.Data)), maps.Keys(config.BinaryData))
+	slices.Sort(keys)
+	return keys
 }
 
 // value returns a copy of the value of a key that exists.

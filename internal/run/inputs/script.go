@@ -53,7 +53,7 @@ func (in *Inputs) readScript(run *v1alpha1.BenchmarkRun, configs map[string]*cor
 			complete = false
 			continue
 		}
-		for _, key := range slices.Sorted(in.keys(config)) {
+		for _, key := range in.keys(config) {
 			if size, _ := sizeIn(config, key); in.fits(size) {
 				in.Script = append(in.Script, manifest.ScriptFile{
 					Key: "script-" + strconv.Itoa(len(in.Script)), Path: path.Join(source.directory, key), Text: value(config, key),
