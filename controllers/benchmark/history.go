@@ -13,12 +13,13 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/benchmark/objects"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // cancel deletes the run under way.
 func (r *Reconciler) cancel(ctx context.Context, b *v1alpha1.Benchmark) error {
 	return r.deleteRuns(ctx, b, func(run *v1alpha1.BenchmarkRun, round int64) bool {
-		return round == b.Status.Round.Number && !isFinished(run)
+		return round == b.Status.Round.Number && !state.IsFinished(run)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark/objects"
 	"github.com/assay-dev/assay/internal/benchmark/plan"
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // plannedKey identifies the runs of a round that have the same spec, but for the load of trials.
@@ -152,6 +153,6 @@ func (r *Reconciler) dryRun(ctx context.Context, b *v1alpha1.Benchmark, p *plan.
 // cancelOwn deletes the run under way of a round with a forged one, which it leaves alone.
 func (r *Reconciler) cancelOwn(ctx context.Context, b *v1alpha1.Benchmark, known *round) error {
 	return r.deleteRuns(ctx, b, func(run *v1alpha1.BenchmarkRun, round int64) bool {
-		return round == b.Status.Round.Number && !isFinished(run) && known.own[run.UID]
+		return round == b.Status.Round.Number && !state.IsFinished(run) && known.own[run.UID]
 	})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/memory"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // Reconciler reconciles Benchmarks.
@@ -106,7 +107,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 var steps = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1alpha1.BenchmarkRun), e.ObjectNew.(*v1alpha1.BenchmarkRun)
-		return stateOf(before) != stateOf(after) || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+		return state.Of(before) != state.Of(after) || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
 	},
 }
 

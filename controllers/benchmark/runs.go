@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -25,21 +24,10 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark/plan"
 	"github.com/assay-dev/assay/internal/benchmark/verdict"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // +kubebuilder:rbac:groups=assay.dev,resources=benchmarkruns,verbs=get;list;watch;create;delete
-
-// stateOf returns the reason of a run's condition Succeeded.
-func stateOf(run *v1alpha1.BenchmarkRun) string {
-	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
-		return c.Reason
-	}
-	return v1alpha1.ReasonQueued
-}
-
-func isFinished(run *v1alpha1.BenchmarkRun) bool {
-	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
-}
 
 // observe returns the runs of the round under way, by name: the cache has them in any order, and the round's artifact must be the same
 // when it is made again. The metrics of each are read once. If a run has the name of one that the round plans, but isn't it, the outcome
@@ -58,16 +46,16 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 		if !ok || !objects.Plans(p, key) {
 			continue
 		}
-		state, read := known.runs[run.UID]
+		seen, read := known.runs[run.UID]
 		if !read && known.forged[run.UID] == nil {
-			if !known.own[run.UID] || isFinished(run) {
+			if !known.own[run.UID] || state.IsFinished(run) {
 				reads++
 			}
 			if reads > readsAtOnce {
 				return nil, nil, errPart
 			}
 			var err error
-			if state, known.forged[run.UID], err = r.observeRun(ctx, b, known, p, run, key); err != nil {
+			if seen, known.forged[run.UID], err = r.observeRun(ctx, b, known, p, run, key); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -75,7 +63,7 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 			forged = cmp.Or(forged, end)
 			continue
 		}
-		states = append(states, state)
+		states = append(states, seen)
 	}
 	slices.SortFunc(states, func(a, b benchmark.Run) int { return strings.Compare(a.Name, b.Name) })
 	return states, forged, nil
@@ -83,27 +71,27 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.Benchmark, known *
 
 // observeRun returns the state of a run. It reads one that has finished past the cache, which lacks most of it.
 func (r *Reconciler) observeRun(ctx context.Context, b *v1alpha1.Benchmark, known *round, p *plan.Planner, run *v1alpha1.BenchmarkRun, key benchmark.RunKey) (benchmark.Run, *verdict.End, error) {
-	state := benchmark.Run{RunKey: key, Name: run.Name, Started: run.CreationTimestamp.Time}
-	finished := isFinished(run)
+	seen := benchmark.Run{RunKey: key, Name: run.Name, Started: run.CreationTimestamp.Time}
+	finished := state.IsFinished(run)
 	if finished {
 		live, err := r.live(ctx, run)
 		if err != nil {
-			return state, nil, err
+			return seen, nil, err
 		}
 		run = live
 	}
 	if end, err := r.verify(ctx, b, known, p, run, key); end != nil || err != nil || !finished {
-		return state, end, err
+		return seen, end, err
 	}
-	state, err := r.metrics(ctx, b, run, key)
+	seen, err := r.metrics(ctx, b, run, key)
 	if err == nil {
-		state.Conditions = known.shared(state.Conditions)
-		err = r.keep(b, known, &state)
+		seen.Conditions = known.shared(seen.Conditions)
+		err = r.keep(b, known, &seen)
 	}
 	if err == nil {
-		known.runs[run.UID] = state
+		known.runs[run.UID] = seen
 	}
-	return state, nil, err
+	return seen, nil, err
 }
 
 // live reads a run past the cache.
@@ -152,7 +140,7 @@ func (r *Reconciler) metrics(ctx context.Context, b *v1alpha1.Benchmark, run *v1
 		return read, err
 	}
 	if measured == nil {
-		succeeded := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
+		succeeded := state.Succeeded(run)
 		read.Fail(succeeded.Reason, succeeded.Message)
 		return read, nil
 	}

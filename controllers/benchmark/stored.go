@@ -16,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/cells"
 	"github.com/assay-dev/assay/internal/memory"
+	"github.com/assay-dev/assay/internal/run/state"
 )
 
 // baseline returns the stored runs with which the cells are compared, by the names of the cells.
@@ -149,7 +150,7 @@ func (r *Reconciler) selectRuns(ctx context.Context, b *v1alpha1.Benchmark, sele
 		}
 		run := &v1alpha1.BenchmarkRun{}
 		err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: known.found[known.next].Name}, run)
-		if err == nil && isFinished(run) {
+		if err == nil && state.IsFinished(run) {
 			var read benchmark.Run
 			if read, err = r.metrics(ctx, b, run, benchmark.RunKey{}); read.Valid {
 				read.Levels, read.Conditions = nil, of.shared(read.Conditions)
@@ -183,7 +184,7 @@ func (r *Reconciler) listSelected(ctx context.Context, b *v1alpha1.Benchmark, se
 	}
 	for i := range page.Items {
 		run := &page.Items[i]
-		if isFinished(run) && meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionValid) && !metav1.IsControlledBy(run, b) {
+		if state.IsFinished(run) && meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionValid) && !metav1.IsControlledBy(run, b) {
 			known.found = append(known.found, benchmark.Run{Name: run.Name, Ended: run.Status.CompletionTime.UTC()})
 		}
 	}
