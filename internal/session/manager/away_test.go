@@ -18,7 +18,7 @@ func TestManagerAway(t *testing.T) {
 	const length, requests = 1800, 200
 	b := newBench(t)
 	c := b.join(clientOf("run", 0))
-	at := b.now() - 3_600_000_000
+	at := b.Now() - 3_600_000_000
 	b.Start("run", measurement, at)
 	order[pod.Start](t, c)
 	c.SendSecond(measurement, second(0, 1))
@@ -72,7 +72,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 	b := newBench(t)
 	agent := b.join(agentOf("run"))
 	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
-	at := b.now() - 60_000_000
+	at := b.Now() - 60_000_000
 	b.End("run") // has no effect before the warm-up
 	b.Start("run", warmup, at)
 	for _, c := range clients {
@@ -107,7 +107,7 @@ func TestWarmupUntilSteady(t *testing.T) {
 		c.StageEnded(warmup)
 	}
 	b.await("run", "the end", count(2, func(c session.ClientState) bool { return c.WarmupEnded }))
-	b.Start("run", measurement, b.now())
+	b.Start("run", measurement, b.Now())
 	for _, c := range clients {
 		order[pod.Start](t, c)
 	}

@@ -28,14 +28,15 @@ func (s *Server) contain(r *run, st *stream, identity Identity, f func() error) 
 
 // contained calls f, which reads the state of a run for a controller. If f panics, the run's pods are
 // rejected with the reason, what they have sent is dropped, and contained calls f again.
-func contained[T any](s *Server, r *run, f func() T) (value T) {
+func contained[T any](s *Server, uid string, f func(*run) T) (value T) {
+	r := s.known(uid)
 	defer func() {
 		if v := recover(); v != nil {
 			r.drop(s.panicked(v))
-			value = f()
+			value = f(r)
 		}
 	}()
-	return f()
+	return f(r)
 }
 
 // drop rejects all pods and drops the metrics that they have sent.

@@ -19,7 +19,7 @@ import (
 // the run fails with the reason. The process, and another run, continue.
 func TestPanics(t *testing.T) {
 	b := newBench(t)
-	at := b.now() - 10_000_000
+	at := b.Now() - 10_000_000
 	other := b.dial(token(clientOf("other", 0)))
 	other.send(hello(&sessionpb.Hello{Role: client, Starts: started(at)}))
 	until(t, other, welcome)

@@ -14,7 +14,7 @@ func TestEndMeasurement(t *testing.T) {
 	b := newBench(t)
 	agent := b.join(agentOf("run"))
 	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
-	at := b.now() - 60_000_000
+	at := b.Now() - 60_000_000
 	b.Start("run", measurement, at)
 	for _, c := range clients {
 		order[pod.Start](t, c)

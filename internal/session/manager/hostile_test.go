@@ -68,7 +68,7 @@ func objects(n int) *sessionpb.PodMessage {
 // TestDuplicatesAndGaps sends numbered messages twice and omits one.
 func TestDuplicatesAndGaps(t *testing.T) {
 	b := newBench(t)
-	at := b.now() - 100_000_000
+	at := b.Now() - 100_000_000
 	c := b.dial(token(clientOf("run", 0)))
 	sample := func(number uint64, s int64) *sessionpb.PodMessage {
 		return sampleMessage(t, number, measurement, second(s, 1))
@@ -108,7 +108,7 @@ func TestDuplicatesAndGaps(t *testing.T) {
 // reason. Another run isn't affected.
 func TestMalformedMessages(t *testing.T) {
 	b := newBench(t)
-	at := b.now() - 10_000_000
+	at := b.Now() - 10_000_000
 	other := b.dial(token(clientOf("other", 0)))
 	other.send(hello(&sessionpb.Hello{Role: client, Starts: started(at)}))
 	until(t, other, welcome)
@@ -252,7 +252,7 @@ func TestInvalidOrders(t *testing.T) {
 // TestStartsThatDiffer has two clients with different start times.
 func TestStartsThatDiffer(t *testing.T) {
 	b := newBench(t)
-	at := b.now()
+	at := b.Now()
 	first, late := b.dial(token(clientOf("run", 0))), b.dial(token(clientOf("run", 1)))
 	first.send(hello(&sessionpb.Hello{Role: client, Starts: started(at)}))
 	until(t, first, welcome)
@@ -268,7 +268,7 @@ func TestStartsThatDiffer(t *testing.T) {
 // TestWhoMayJoin checks which pods get a session, and which they may replace.
 func TestWhoMayJoin(t *testing.T) {
 	b := newBench(t)
-	at := b.now()
+	at := b.Now()
 	replaced := func(i Identity) Identity { i.Pod, i.PodUID = "second", "uid-second"; return i }
 	plain, begun := &sessionpb.Hello{Role: client, Instance: 1}, &sessionpb.Hello{Role: client, Instance: 1, Starts: started(at)}
 	restarted := &sessionpb.Hello{Role: client, Instance: 2}
@@ -330,7 +330,7 @@ func TestWhoMayJoin(t *testing.T) {
 // was.
 func TestRestartedAgent(t *testing.T) {
 	b := newBench(t)
-	at := b.now() - 10_000_000
+	at := b.Now() - 10_000_000
 	for instance := range uint64(2) {
 		c := b.dial(token(agentOf("run")))
 		c.send(hello(&sessionpb.Hello{Role: agent, Instance: instance + 1, Starts: started(at)}))
@@ -360,7 +360,7 @@ func backends(at int64, names ...string) *result.ServerSample {
 // sample, each of which alone would be valid.
 func TestContainersAreBoundedOverAllSamples(t *testing.T) {
 	b := newBench(t)
-	at := b.now() - 10_000_000
+	at := b.Now() - 10_000_000
 	c := b.dial(token(agentOf("run")))
 	c.send(hello(&sessionpb.Hello{Role: agent, Instance: 1, Starts: started(at)}))
 	until(t, c, welcome)

@@ -109,41 +109,32 @@ func New(identify Identify, changed func(run string), log logr.Logger) *Server {
 	return &Server{identify: identify, announce: changed, changes: newChanges(), ConnectionsPerAddress: limit.MaxConnections, log: log, protocol: session.ProtocolVersion, origin: now, epoch: now.UnixMicro(), gate: newGate(), receiving: limit.NewReceiveLimiter(), counters: &counters{}, Memory: memory.NewForProcess(), runs: map[string]*run{}}
 }
 
-// now returns the manager's clock: microseconds since the Unix epoch. It runs on
+// Now returns the manager's clock, by which start times are set: microseconds since the Unix epoch. It runs on
 // the monotonic clock, so that a step of the wall clock doesn't disturb a run.
-func (s *Server) now() int64 { return s.epoch + time.Since(s.origin).Microseconds() }
-
-// Now returns the manager's clock, by which start times are set.
-func (s *Server) Now() int64 { return s.now() }
+func (s *Server) Now() int64 { return s.epoch + time.Since(s.origin).Microseconds() }
 
 // Observe returns the state of a run's pods. The caller may change the returned
 // copy, but not what its pointers lead to.
-func (s *Server) Observe(run string) session.Observation {
-	r := s.known(run)
-	o := contained(s, r, r.observe)
-	o.Now = s.now()
+func (s *Server) Observe(uid string) session.Observation {
+	o := contained(s, uid, (*run).observe)
+	o.Now = s.Now()
 	return o
 }
 
 // Series returns the seconds of a run's measurement so far, of all clients and the target, in at
 // most 600 entries. If there were more seconds, each entry has the same number of them, a power of
 // two. Its percentiles are those of all its requests, its sketch has all of their total times.
-func (s *Server) Series(run string) []result.Second {
-	r := s.known(run)
-	return contained(s, r, r.seconds)
-}
+func (s *Server) Series(uid string) []result.Second { return contained(s, uid, (*run).seconds) }
 
 // Passed returns the entries of Series whose seconds all clients have sent. clients is their number. There
 // are none until that many are known.
-func (s *Server) Passed(run string, clients int) []result.Second {
-	r := s.known(run)
-	return contained(s, r, func() []result.Second { return r.passedSeconds(clients) })
+func (s *Server) Passed(uid string, clients int) []result.Second {
+	return contained(s, uid, func(r *run) []result.Second { return r.passedSeconds(clients) })
 }
 
 // TargetUsage returns what the run's target used in the seconds of the measurement from from to to.
-func (s *Server) TargetUsage(run string, from, to int64) result.TargetUsage {
-	r := s.known(run)
-	return contained(s, r, func() result.TargetUsage { return r.targetUsage(from, to) })
+func (s *Server) TargetUsage(uid string, from, to int64) result.TargetUsage {
+	return contained(s, uid, func(r *run) result.TargetUsage { return r.targetUsage(from, to) })
 }
 
 // Watch sets what the agent probes until the target answers with success, and what it samples.
@@ -201,9 +192,8 @@ func (s *Server) EndMeasurement(run string, second int64) {
 // Windows returns the windows of a run's warm-up that a criterion compares, of
 // the seconds that all clients have sent. clients is their number. There are none
 // until that many are known, nor from the start of the measurement on.
-func (s *Server) Windows(run string, clients int, c steady.Criterion) []result.WarmupWindow {
-	r := s.known(run)
-	return contained(s, r, func() []result.WarmupWindow { return r.windows(clients, c) })
+func (s *Server) Windows(uid string, clients int, c steady.Criterion) []result.WarmupWindow {
+	return contained(s, uid, func(r *run) []result.WarmupWindow { return r.windows(clients, c) })
 }
 
 // RequestSample requests a usage sample from the agent. While a request is

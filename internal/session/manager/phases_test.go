@@ -30,7 +30,7 @@ func drawn(client uint64, requests int64) *result.ClientSecond {
 // TestPercentilesOfSentPhases sends seconds as clients do.
 func TestPercentilesOfSentPhases(t *testing.T) {
 	b := newBench(t)
-	at := b.now() - 100_000_000
+	at := b.Now() - 100_000_000
 	want := series.NewClients()
 	for i := range 2 {
 		c := b.join(clientOf("run", i))

@@ -51,7 +51,7 @@ func TestSetupDataReachesEveryClient(t *testing.T) {
 	if o.Starts[setup] != 1000 || string(o.Clients[0].Script.SetupData) != data {
 		t.Errorf("after a restart %+v", o)
 	}
-	b.Start("run", measurement, b.now())
+	b.Start("run", measurement, b.Now())
 	for _, c := range clients { // and not the data again
 		if got := order[pod.Start](t, c); got.Stage != measurement {
 			t.Errorf("started %v", got)
@@ -59,7 +59,7 @@ func TestSetupDataReachesEveryClient(t *testing.T) {
 	}
 	clients[2].ScriptState(session.ScriptState{SetupEnded: true, LoadEnded: true})
 	b.await("run", "the end of a load", count(1, func(c session.ClientState) bool { return c.Script.LoadEnded }))
-	b.Start("run", teardown, b.now())
+	b.Start("run", teardown, b.Now())
 	if got := order[pod.Start](t, clients[0]); got.Stage != teardown {
 		t.Errorf("started %v", got)
 	}
@@ -102,7 +102,7 @@ func TestMalformedScriptStates(t *testing.T) {
 func TestEndOfAScript(t *testing.T) {
 	b := newBench(t)
 	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
-	at := b.now()
+	at := b.Now()
 	b.Start("run", measurement, at)
 	bought := k6metric.New("bought", k6metric.Counter, k6metric.None)
 	for i, c := range clients {
@@ -119,7 +119,7 @@ func TestEndOfAScript(t *testing.T) {
 	b.restart()
 	b.await("run", "metrics, told again", known)
 
-	b.Start("run", teardown, b.now())
+	b.Start("run", teardown, b.Now())
 	for _, c := range clients {
 		if got := order[pod.Start](t, c); got.Stage != teardown {
 			t.Errorf("started %v", got)
@@ -165,7 +165,7 @@ func TestMalformedScriptMessages(t *testing.T) {
 			c.send(hello(&sessionpb.Hello{Role: client}))
 			b.await(run, "connected", connected(1))
 			if tc.started {
-				b.Start(run, measurement, b.now())
+				b.Start(run, measurement, b.Now())
 			}
 			c.send(tc.message)
 			if err := c.end(); status.Code(err) != codes.InvalidArgument {

@@ -10,9 +10,8 @@ import (
 
 // Window returns the seconds of a run's measurement from from on that all clients have sent, as one: its percentiles are
 // those of all its requests. clients is their number. It has no seconds if there are none.
-func (s *Server) Window(run string, clients int, from int64) result.Second {
-	r := s.known(run)
-	return contained(s, r, func() result.Second { return r.window(clients, from) })
+func (s *Server) Window(uid string, clients int, from int64) result.Second {
+	return contained(s, uid, func(r *run) result.Second { return r.window(clients, from) })
 }
 
 func (r *run) window(clients int, from int64) result.Second {

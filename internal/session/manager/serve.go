@@ -201,7 +201,7 @@ func (s *Server) send(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, session
 			}
 		}
 		if pong := m.GetPong(); pong != nil {
-			pong.Answered = s.now()
+			pong.Answered = s.Now()
 		}
 		if err := rpc.Send(m); err != nil {
 			return err
@@ -225,7 +225,7 @@ func (s *Server) receive(rpc grpc.BidiStreamingServer[sessionpb.PodMessage, sess
 	for {
 		conn.Received()
 		m, err := rpc.Recv()
-		received := s.now()
+		received := s.Now()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -100,7 +100,7 @@ func TestRun(t *testing.T) {
 	watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: watcher.Now(), CPUs: "1"}})
 	b.await("run", "read", func(o session.Observation) bool { return o.Agent.Latest != nil })
 
-	at := b.now() + 1000 // clocks may differ by more than the seconds that follow
+	at := b.Now() + 1000 // clocks may differ by more than the seconds that follow
 	b.Start("run", warmup, at-5_000_000)
 	for _, c := range clients {
 		if got := order[pod.Start](t, c); got.Stage != warmup {
@@ -193,7 +193,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 	if o := b.await("run", "ready", ready(1)); o.Clients[0].ProbeResult == nil {
 		t.Error("ready before the probe was reported")
 	}
-	at := b.now() - 100_000_000
+	at := b.Now() - 100_000_000
 	b.Start("run", measurement, at)
 	order[pod.Start](t, c)
 	order[pod.Start](t, a)
@@ -240,7 +240,7 @@ func TestRestartedManagerHasEverything(t *testing.T) {
 func TestBreakLosesNothing(t *testing.T) {
 	b := newBench(t)
 	c := b.join(clientOf("run", 0))
-	at := b.now() - 100_000_000
+	at := b.Now() - 100_000_000
 	b.Start("run", measurement, at)
 	order[pod.Start](t, c)
 	for i := range int64(20) {
@@ -289,7 +289,7 @@ func TestFailReachesTheManagerThoughThePodEnds(t *testing.T) {
 func TestRefusalEndsThePod(t *testing.T) {
 	b := newBench(t)
 	first := b.dial(token(clientOf("run", 0)))
-	first.send(hello(&sessionpb.Hello{Role: client, Starts: started(b.now())}))
+	first.send(hello(&sessionpb.Hello{Role: client, Starts: started(b.Now())}))
 	b.await("run", "connected", connected(1))
 	second := clientOf("run", 0)
 	second.Pod, second.PodUID = "other", "uid-other"
@@ -364,7 +364,7 @@ func TestThousandClients(t *testing.T) {
 	const n = 1000
 	b := newBench(t)
 	b.Prepare("run", plans(n), "target")
-	at := b.now() - 10_000_000
+	at := b.Now() - 10_000_000
 	b.Start("run", measurement, at)
 	for i := range n {
 		c := b.dial(token(clientOf("run", i)))

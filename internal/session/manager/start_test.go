@@ -14,7 +14,7 @@ import (
 // The clients must not get that from the next manager, but one of its own.
 func TestAStartThatOnlyAnAgentHas(t *testing.T) {
 	b := newBench(t)
-	passed := b.now() - 60_000_000
+	passed := b.Now() - 60_000_000
 	a := b.dial(token(agentOf("run")))
 	a.send(hello(&sessionpb.Hello{Role: agent, Instance: 1, Starts: started(passed)}))
 	until(t, a, welcome)
@@ -29,7 +29,7 @@ func TestAStartThatOnlyAnAgentHas(t *testing.T) {
 	c := b.dial(token(clientOf("run", 0)))
 	c.send(hello(&sessionpb.Hello{Role: client, Instance: 1}))
 	until(t, c, welcome)
-	at := b.now() + 100_000
+	at := b.Now() + 100_000
 	b.Start("run", measurement, at)
 	start := until(t, c, (*sessionpb.ManagerMessage).GetStart)
 	if start.GetAt() != at {
@@ -45,7 +45,7 @@ func TestAStartThatOnlyAnAgentHas(t *testing.T) {
 // agent repeats before any client is back count from the start of the measurement.
 func TestAnAgentIsBackBeforeTheClients(t *testing.T) {
 	b := newBench(t)
-	at := b.now() - 10_000_000
+	at := b.Now() - 10_000_000
 	a := b.dial(token(agentOf("run")))
 	a.send(hello(&sessionpb.Hello{Role: agent, Instance: 1, Starts: started(at)}))
 	until(t, a, welcome)

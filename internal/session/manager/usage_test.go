@@ -30,7 +30,7 @@ func TestContainersOfTheTarget(t *testing.T) {
 		t.Errorf("measured %v, %v before there was a reading", server, backends)
 	}
 
-	at := b.now() - 3_000_000
+	at := b.Now() - 3_000_000
 	watcher.SendServerSample(reading(at-1_000_000, 1, used("tomcat", 50_000, 900)))
 	o := b.await("run", "read", func(o session.Observation) bool { return o.Agent.Latest != nil })
 	if len(o.Agent.Backends) != 1 || o.Agent.Backends[0].Latest.CPUs != "2" || o.Agent.Backends[0].Begin != nil {
@@ -89,7 +89,7 @@ func TestNodeOfTheTarget(t *testing.T) {
 	b := newBench(t)
 	watcher := b.join(agentOf("run"))
 	clients := []*endpoint{b.join(clientOf("run", 0)), b.join(clientOf("run", 1))}
-	at := b.now() - 4_000_000
+	at := b.Now() - 4_000_000
 	send := func(at, other, queue int64) {
 		node := result.UnknownNode()
 		node.OtherCPU, node.RunQueue = other, queue
