@@ -19,9 +19,10 @@ func (r *run) observe() session.Observation {
 		ClockStep: session.ClockStep(r.created, time.Now()),
 		Progress:  make(map[sessionpb.Stage]session.Progress, len(r.progress)),
 	}
+	awaited := func(p *participant) bool { return p.stream != nil && p.Totals == nil }
 	for stage, p := range r.progress {
 		progress := p.Progress
-		progress.RequestsPerSecond = p.rate(r.passed(stage))
+		progress.RequestsPerSecond = p.rate(r.unsent(stage, awaited))
 		o.Progress[stage] = progress
 	}
 	for i, p := range r.clients {

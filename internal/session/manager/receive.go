@@ -2,7 +2,6 @@ package manager
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -207,21 +206,7 @@ func (r *run) addSample(sample *result.ServerSample) (appeared bool, err error) 
 		return false, malformed("%s", err)
 	}
 	if stale {
-		r.counters.staleSample()
+		r.counters.stale.Add(1)
 	}
 	return appeared, nil
-}
-
-// passed returns the first second of a stage that some connected client without totals hasn't sent.
-func (r *run) passed(stage sessionpb.Stage) int64 {
-	var seconds []int64
-	for _, p := range r.clients {
-		if p.stream != nil && p.Totals == nil {
-			seconds = append(seconds, p.seconds[stage])
-		}
-	}
-	if len(seconds) == 0 {
-		return 1 << 62
-	}
-	return slices.Min(seconds)
 }

@@ -21,7 +21,7 @@ var errForgotten = status.Error(codes.Aborted, "the manager no longer handles th
 // run is the state of one run's pods.
 type run struct {
 	created  time.Time
-	counters *counters // of all runs; may be nil
+	counters *counters // of all runs of a server
 
 	mu        sync.Mutex
 	forgotten bool
@@ -78,6 +78,7 @@ type participant struct {
 func newRun() *run {
 	return &run{
 		created:  time.Now(),
+		counters: &counters{},
 		starts:   map[sessionpb.Stage]int64{},
 		clients:  map[int]*participant{},
 		progress: map[sessionpb.Stage]*progress{},

@@ -30,13 +30,19 @@ func (r *run) sentByAll(clients int) int64 {
 	if len(r.clients) < clients {
 		return 0
 	}
-	before := int64(1) << 62
+	return r.unsent(sessionpb.Stage_STAGE_MEASUREMENT, func(p *participant) bool { return p.Totals == nil })
+}
+
+// unsent returns the first second of a stage that some client of those that count hasn't sent, which is far off if none counts.
+// r.mu must be held.
+func (r *run) unsent(stage sessionpb.Stage, counts func(*participant) bool) int64 {
+	first := int64(1) << 62
 	for _, p := range r.clients {
-		if p.Totals == nil {
-			before = min(before, p.seconds[sessionpb.Stage_STAGE_MEASUREMENT])
+		if counts(p) {
+			first = min(first, p.seconds[stage])
 		}
 	}
-	return before
+	return first
 }
 
 // windows returns the last windows of the warm-up whose seconds all clients have sent.
@@ -46,11 +52,7 @@ func (r *run) windows(clients int, c steady.Criterion) []result.WarmupWindow {
 	if len(r.clients) < clients {
 		return nil
 	}
-	before := int64(1) << 62
-	for _, p := range r.clients {
-		before = min(before, p.seconds[sessionpb.Stage_STAGE_WARMUP])
-	}
-	return r.warmup.Windows(c, before)
+	return r.warmup.Windows(c, r.unsent(sessionpb.Stage_STAGE_WARMUP, func(*participant) bool { return true }))
 }
 
 // targetUsage returns what the target used in the seconds of the measurement from from to to.

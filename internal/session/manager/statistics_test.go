@@ -70,7 +70,6 @@ func TestSessionEnded(t *testing.T) {
 // TestDroppedSeconds sends seconds twice, and a sample that isn't newer than the last one.
 func TestDroppedSeconds(t *testing.T) {
 	r := newRun()
-	r.counters = &counters{}
 	st := &stream{wakes: make(chan struct{}, 1), ends: make(chan error, 1)}
 	if err := r.join(st, clientOf("run", 0), &sessionpb.Hello{Role: client, Instance: 1, Starts: started(fuzzStart)}); err != nil {
 		t.Fatal(err)
