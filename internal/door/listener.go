@@ -41,7 +41,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: accepted, listener: l, host: hostOf(accepted.RemoteAddr().String())}
+	c := &conn{Conn: accepted, listener: l, host: HostOf(accepted.RemoteAddr().String())}
 	if oldest := l.add(c); oldest != nil {
 		if tcp, ok := oldest.Conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // resets it, so that the kernel keeps nothing of it
@@ -107,8 +107,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// hostOf returns the IP address of a host and port.
-func hostOf(address string) string {
+// HostOf returns the IP address of a host and port.
+func HostOf(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		return host
 	}

@@ -58,7 +58,7 @@ func TestWhoIsClosed(t *testing.T) {
 
 func TestHostOf(t *testing.T) {
 	for address, want := range map[string]string{"10.0.0.1:80": "10.0.0.1", "[2001:db8::1]:80": "2001:db8::1", "@": "@"} {
-		if got := hostOf(address); got != want {
+		if got := HostOf(address); got != want {
 			t.Errorf("%s: %s", address, got)
 		}
 	}

@@ -76,7 +76,7 @@ func NewCallers(perSecond rate.Limit, burst int) *Callers {
 
 // Allow reports whether it may be done at a time for an address, which may have a port.
 func (c *Callers) Allow(address string, now time.Time) bool {
-	host := hostOf(address)
+	host := HostOf(address)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, ok := c.limiters.Get(host)

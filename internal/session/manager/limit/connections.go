@@ -142,9 +142,5 @@ func HostOf(address net.Addr) string {
 	if address == nil {
 		return ""
 	}
-	host, _, err := net.SplitHostPort(address.String())
-	if err != nil {
-		return address.String()
-	}
-	return host
+	return door.HostOf(address.String())
 }
