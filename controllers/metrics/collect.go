@@ -110,9 +110,7 @@ func (m *Metrics) collectRuns(collected chan<- prometheus.Metric, runs []v1alpha
 		lanes[label].add(br, now)
 	}
 	for _, gone := range m.lanes.gone(now) {
-		for _, vector := range []interface {
-			DeletePartialMatch(labels prometheus.Labels) int
-		}{m.finished, m.wait, m.duration} {
+		for _, vector := range []*prometheus.MetricVec{m.finished.MetricVec, m.wait.MetricVec, m.duration.MetricVec} {
 			vector.DeletePartialMatch(prometheus.Labels{"lane": gone})
 		}
 	}

@@ -154,8 +154,7 @@ func (l *Loader) adoptNewest(fresh *bundle, now time.Time) time.Duration {
 	}
 	l.newest = fresh
 	if wait := l.adopt.Sub(now); !l.adopt.IsZero() && wait > 0 {
-		both, _ := addCertificates(fresh.ca, served.ca)
-		l.serve(&bundle{serving: served.serving, roots: served.roots, ca: both})
+		l.serve(&bundle{serving: served.serving, roots: served.roots, ca: addCertificates(fresh.ca, served.ca)})
 		return wait
 	}
 	l.adopt = time.Time{}

@@ -85,9 +85,8 @@ func (t *Trust) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	if !found || !manifest.IsConfig(config) {
 		return reconcile.Result{}, nil
 	}
-	trusted, _ := addCertificates([]byte(given), ca)
 	before := config.DeepCopy()
-	config.Data[caCertKey] = string(trusted)
+	config.Data[caCertKey] = string(addCertificates([]byte(given), ca))
 	manifest.SetTrusted(config, ca)
 	if err := t.Client.Patch(ctx, config, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(fmt.Errorf("add the CA to ConfigMap %s: %w", config.Name, err))
@@ -97,7 +96,7 @@ func (t *Trust) Reconcile(ctx context.Context, request reconcile.Request) (recon
 }
 
 // addCertificates appends to certificates, in PEM, those of more that it lacks, if any.
-func addCertificates(certificates, more []byte) (all []byte, added bool) {
+func addCertificates(certificates, more []byte) (all []byte) {
 	known := map[string]bool{}
 	for block, rest := pem.Decode(certificates); block != nil; block, rest = pem.Decode(rest) {
 		known[string(block.Bytes)] = true
@@ -107,11 +106,11 @@ func addCertificates(certificates, more []byte) (all []byte, added bool) {
 		if known[string(block.Bytes)] {
 			continue
 		}
-		known[string(block.Bytes)], added = true, true
+		known[string(block.Bytes)] = true
 		if n := len(all); n > 0 && all[n-1] != '\n' {
 			all = append(all[:n:n], '\n')
 		}
 		all = append(all[:len(all):len(all)], pem.EncodeToMemory(block)...)
 	}
-	return all, added
+	return all
 }
