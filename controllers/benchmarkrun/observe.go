@@ -114,7 +114,7 @@ func (r *Reconciler) observeLoad(br *v1alpha1.BenchmarkRun, o *observed.Run) {
 	if w := br.Spec.Load.Warmup; w != nil && w.Steady != nil && br.Status.Warmup == nil {
 		o.Windows = r.Sessions.Windows(uid, replicas, loadplan.Steady(w.Steady))
 	}
-	if state.IsFinished(br) || !o.Collected(replicas) {
+	if state.IsFinished(br) || !o.Collected(br) {
 		if o.Sessions.Starts[sessionpb.Stage_STAGE_MEASUREMENT] == 0 {
 			return
 		}

@@ -8,7 +8,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/run/collect"
 	"github.com/assay-dev/assay/internal/run/ending"
@@ -48,7 +47,7 @@ func Decide(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) step.Pla
 		park(p)
 	case !state.IsAdmitted(run) && !o.Position.Free:
 		queue(p)
-	case o.IsObstructed() && (!state.IsAdmitted(run) || !o.Collected(loadplan.Replicas(&run.Spec))):
+	case o.IsObstructed() && (!state.IsAdmitted(run) || !o.Collected(run)):
 		clear(p)
 	default:
 		admit(p)
@@ -220,7 +219,7 @@ func advance(p *step.Planner) {
 		}
 	}
 	p.RequeueAt(o.LeaderSince.Add(observed.TakeoverGrace))
-	collected := o.Collected(loadplan.Replicas(&p.Run.Spec))
+	collected := o.Collected(p.Run)
 	if !collected && !start.Prepare(p) || !start.ObserveTarget(p) {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/conclusion"
 	"github.com/assay-dev/assay/internal/run/ending"
@@ -29,7 +28,7 @@ func Complete(p *step.Planner) {
 // Salvage adds the metrics to the status of a run that ends now without an artifact, although every client
 // has sent its totals. Only what the status has no room for is lost.
 func Salvage(p *step.Planner) {
-	if state.IsFinished(p.Run) || p.Status.CompletionTime == nil || p.Status.Verdict != v1alpha1.VerdictError || !p.Observed.Collected(loadplan.Replicas(&p.Run.Spec)) {
+	if state.IsFinished(p.Run) || p.Status.CompletionTime == nil || p.Status.Verdict != v1alpha1.VerdictError || !p.Observed.Collected(p.Run) {
 		return
 	}
 	r, err := measured(p)

@@ -56,18 +56,18 @@ const maxStopped = 3
 // counted adds to the progress of a run that fails what its clients had counted of the measurement until their last messages. It
 // returns that, and what clients said that a signal stopped, as sentences that follow a message.
 func counted(d *state.Draft, run *v1alpha1.BenchmarkRun, o *observed.Run, message string) string {
-	seen, replicas := o.Sessions.Progress[sessionpb.Stage_STAGE_MEASUREMENT], loadplan.Replicas(&run.Spec)
+	seen := o.Sessions.Progress[sessionpb.Stage_STAGE_MEASUREMENT]
 	before := ptr.Deref(d.Progress, v1alpha1.Progress{})
 	if state.Of(run) == v1alpha1.ReasonMeasuring { // perhaps as another manager saw it
 		seen.Requests, seen.Errors = max(seen.Requests, ptr.Deref(before.Requests, 0)), max(seen.Errors, ptr.Deref(before.Errors, 0))
 	}
-	if seen.Requests == 0 || o.Collected(replicas) {
+	if seen.Requests == 0 || o.Collected(run) {
 		return ""
 	}
 	d.Progress = &v1alpha1.Progress{Percent: before.Percent, Requests: &seen.Requests, Errors: &seen.Errors}
 	text := fmt.Sprintf(" Until their last messages the clients had counted %d requests of the measurement, %d of which failed: they are partial, and no result.", seen.Requests, seen.Errors)
 	stopped := 0
-	for i := range replicas {
+	for i := range loadplan.Replicas(&run.Spec) {
 		c := o.Sessions.Clients[i]
 		if c.FailureKind != session.FailureStopped || c.Totals != nil || strings.Contains(message, c.Failure) {
 			continue

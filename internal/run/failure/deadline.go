@@ -26,7 +26,7 @@ func Overdue(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time) *Failur
 		return nil
 	}
 	last := cmp.Or(state.Succeeded(run).Message, "nothing was done yet.")
-	if o.Collected(loadplan.Replicas(&run.Spec)) {
+	if o.Collected(run) {
 		return newf(v1alpha1.ReasonArtifactNotStored,
 			"Every client has sent its totals, but the result was not stored %s after that, past spec.activeDeadlineSeconds (%ds). The last state was %s: %s",
 			observed.StoreTimeout, int(manifest.ActiveDeadline(run).Seconds()), state.Of(run), last)

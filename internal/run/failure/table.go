@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/run/observed"
 	"github.com/assay-dev/assay/internal/run/ownership"
 	"github.com/assay-dev/assay/internal/server"
@@ -79,7 +78,7 @@ func Find(run *v1alpha1.BenchmarkRun, o *observed.Run, now time.Time, logged []s
 			return NameConflict(s.Name())
 		}
 	}
-	if f := Overdue(run, o, now); f != nil || o.Collected(loadplan.Replicas(&run.Spec)) {
+	if f := Overdue(run, o, now); f != nil || o.Collected(run) {
 		return f
 	}
 	s := &seen{run, o, now, logged}

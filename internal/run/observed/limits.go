@@ -21,7 +21,7 @@ func DeadlineOf(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
 // to send what they have, and the manager to store it.
 func JudgedAt(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
 	by := DeadlineOf(run, o)
-	collected := o.Collected(loadplan.Replicas(&run.Spec))
+	collected := o.Collected(run)
 	if !collected && !state.UnderLoad(state.Of(run)) {
 		return by
 	}

@@ -47,8 +47,7 @@ func LoggedContainers(run *v1alpha1.BenchmarkRun, o *Run) []string {
 // NeedsLoadLogs returns the containers whose logs must be read for what they say about the load, and since when:
 // once, when the result is about to be stored. By then the servers have nothing to do.
 func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) (containers []string, since time.Time) {
-	replicas := loadplan.Replicas(&run.Spec)
-	if o.Target == nil || o.Stored != nil || o.Unstored != nil || state.IsFinished(run) || !o.Collected(replicas) || AwaitsSample(run, o, now) {
+	if o.Target == nil || o.Stored != nil || o.Unstored != nil || state.IsFinished(run) || !o.Collected(run) || AwaitsSample(run, o, now) {
 		return nil, time.Time{}
 	}
 	var first int64
@@ -60,7 +59,7 @@ func NeedsLoadLogs(run *v1alpha1.BenchmarkRun, o *Run, now time.Time) (container
 		}
 	}
 	earliest(o.Sessions.Starts)
-	for i := range replicas {
+	for i := range loadplan.Replicas(&run.Spec) {
 		earliest(o.Sessions.Clients[i].Starts)
 	}
 	if first == 0 {
@@ -122,7 +121,7 @@ func NeedsNode(run *v1alpha1.BenchmarkRun, o *Run) string {
 	if o.Target != nil {
 		name = o.Target.Spec.NodeName
 	}
-	if recorded.Kernel != "" && !o.Collected(loadplan.Replicas(&run.Spec)) {
+	if recorded.Kernel != "" && !o.Collected(run) {
 		return ""
 	}
 	return name

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
+	"github.com/assay-dev/assay/internal/loadplan"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/run/lane"
@@ -201,8 +202,8 @@ func (o *Run) IsObstructed() bool {
 }
 
 // Collected reports whether every client has sent its totals.
-func (o *Run) Collected(replicas int) bool {
-	for i := range replicas {
+func (o *Run) Collected(run *v1alpha1.BenchmarkRun) bool {
+	for i := range loadplan.Replicas(&run.Spec) {
 		if o.Sessions.Clients[i].Totals == nil {
 			return false
 		}
