@@ -104,7 +104,7 @@ func main() {
 func parse() *options {
 	o := &options{}
 	o.election.bind(flag.CommandLine)
-	flag.Func("watch-namespaces", "Namespaces whose runs this manager serves, separated by commas. It serves those of all namespaces if it is omitted.", list(&o.namespaces))
+	flag.Func("watch-namespaces", "Namespaces whose runs this manager serves, separated by commas. It serves those of all namespaces if it is omitted.", parsed(&o.namespaces, readList))
 	flag.StringVar(&o.metricsAddr, "metrics-bind-address", ":8443", "Address of the metrics endpoint, or 0 to disable it.")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics over HTTPS, and only to clients that RBAC allows to get /metrics.")
 	flag.StringVar(&o.healthAddr, "health-probe-bind-address", ":8081", "Address of the health probes /healthz and /readyz.")
@@ -122,7 +122,7 @@ func parse() *options {
 	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of these images: Always, IfNotPresent or Never.")
 	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 4*time.Hour, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
 	flag.IntVar(&o.reconciler.MaxActiveRuns, "max-active-runs", 4, "Largest number of active runs of a namespace, in all lanes. The others wait. Zero allows any.")
-	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", list(&o.reconciler.Lanes))
+	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", parsed(&o.reconciler.Lanes, readList))
 	o.reconciler.Issuers = []string{"Issuer/*"}
 	flag.Func("issuers", "cert-manager issuers that runs may use, separated by commas: Issuer/NAME, ClusterIssuer/NAME or KIND.GROUP/NAME, where NAME may be *. No issuer is allowed if it is empty; those of the run's namespace, Issuer/*, if it is omitted.", parsed(&o.reconciler.Issuers, readIssuers))
 	o.reconciler.MaxContentBytes = 16 << 30
@@ -178,15 +178,13 @@ func readSize(text string) (int64, error) {
 	return quantity.Value(), err
 }
 
-// list returns the function of a flag whose value is a list, separated by commas.
-func list(values *[]string) func(string) error {
-	return func(text string) error {
-		*values = strings.Split(text, ",")
-		if slices.Contains(*values, "") {
-			return errors.New("it has an empty element")
-		}
-		return nil
+// readList returns the elements of a list, separated by commas.
+func readList(text string) ([]string, error) {
+	values := strings.Split(text, ",")
+	if slices.Contains(values, "") {
+		return nil, errors.New("it has an empty element")
 	}
+	return values, nil
 }
 
 func (o *options) check() error {
