@@ -44,8 +44,10 @@ func NetworkPolicy(run *v1alpha1.BenchmarkRun, settings *Settings) *networkingv1
 	}
 	if _, port, err := net.SplitHostPort(settings.SessionAddress); err == nil {
 		if number, err := strconv.Atoi(port); err == nil {
-			manager := inNamespace(settings.Namespace)
-			manager.PodSelector = &metav1.LabelSelector{MatchLabels: map[string]string{labelComponent: managerComponent}}
+			manager := networkingv1.NetworkPolicyPeer{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: settings.Namespace}},
+				PodSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{labelComponent: managerComponent}},
+			}
 			egress = append(egress, networkingv1.NetworkPolicyEgressRule{
 				To: []networkingv1.NetworkPolicyPeer{manager}, Ports: []networkingv1.NetworkPolicyPort{portOf(corev1.ProtocolTCP, number)},
 			})
@@ -87,10 +89,6 @@ func Destinations(run *v1alpha1.BenchmarkRun) []Destination {
 		}
 	}
 	return all
-}
-
-func inNamespace(name string) networkingv1.NetworkPolicyPeer {
-	return networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: name}}}
 }
 
 func portOf(protocol corev1.Protocol, port int) networkingv1.NetworkPolicyPort {
