@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -135,15 +136,7 @@ func (p *Plan) Check() error {
 }
 
 func (p *Plan) check() error {
-	if p.TLS != nil {
-		if err := p.TLS.check(); err != nil {
-			return err
-		}
-	}
-	if err := checkProbes(p.Probes); err != nil {
-		return err
-	}
-	if err := p.checkSlices(); err != nil {
+	if err := cmp.Or(p.TLS.check(), checkProbes(p.Probes), p.checkSlices()); err != nil {
 		return err
 	}
 	if p.Script != nil {

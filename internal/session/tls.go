@@ -44,7 +44,11 @@ type TLS struct {
 	ClientCertificate bool `json:"clientCertificate,omitempty"`
 }
 
+// check returns an error for settings that no pod could use. t may be nil.
 func (t *TLS) check() error {
+	if t == nil {
+		return nil
+	}
 	for _, name := range t.Protocols {
 		if !slices.Contains(Protocols, name) {
 			return fmt.Errorf("TLS protocol %q", name)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -35,13 +36,7 @@ func (w *Watch) check() error {
 	if w.Address == "" || len(w.Probes) == 0 {
 		return fmt.Errorf("%d probes of address %q", len(w.Probes), w.Address)
 	}
-	if err := checkProbes(w.Probes); err != nil {
-		return err
-	}
-	if w.TLS != nil {
-		return w.TLS.check()
-	}
-	return nil
+	return cmp.Or(checkProbes(w.Probes), w.TLS.check())
 }
 
 // CanonicalHost returns a host's name or address in the form in which it is compared with others: in lowercase and ASCII (RFC 5891),
