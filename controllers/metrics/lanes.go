@@ -22,8 +22,6 @@ type laneLabels struct {
 	seen map[string]time.Time // when a run of the lane was seen last
 }
 
-func newLaneLabels() *laneLabels { return &laneLabels{seen: map[string]time.Time{}} }
-
 // of returns the label of a lane, of which a run was seen.
 func (l *laneLabels) of(lane string, now time.Time) string {
 	l.mu.Lock()

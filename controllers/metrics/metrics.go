@@ -60,7 +60,7 @@ func New(reader client.Reader, sessions Sessions, c clock.PassiveClock, version 
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"lane"})
 	}
 	m := &Metrics{
-		reader: reader, sessions: sessions, clock: c, lanes: newLaneLabels(),
+		reader: reader, sessions: sessions, clock: c, lanes: &laneLabels{seen: map[string]time.Time{}},
 		finished: counter("assay_benchmarkruns_finished_total",
 			"Finished BenchmarkRuns, by their lane, the reason of their condition Succeeded and the status of Valid.", "lane", "reason", "valid"),
 		findings: counter("assay_findings_total",

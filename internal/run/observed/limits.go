@@ -11,16 +11,11 @@ import (
 	"github.com/assay-dev/assay/internal/run/state"
 )
 
-// DeadlineOf returns the time of an admitted run's deadline.
-func DeadlineOf(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
-	return o.Deadline(run.Status.AdmissionTime.Time, manifest.ActiveDeadline(run))
-}
-
 // JudgedAt returns the time from which on the deadline ends an admitted run. That is later than the
 // deadline if the measurement may be complete: pods that lost their session get time to reconnect and
 // to send what they have, and the manager to store it.
 func JudgedAt(run *v1alpha1.BenchmarkRun, o *Run) time.Time {
-	by := DeadlineOf(run, o)
+	by := o.Deadline(run.Status.AdmissionTime.Time, manifest.ActiveDeadline(run))
 	collected := o.Collected(run)
 	if !collected && !state.UnderLoad(state.Of(run)) {
 		return by

@@ -47,15 +47,10 @@ func NewClients() *Clients {
 	return &Clients{width: 1, entries: map[int64]*entry{}}
 }
 
-// Fits reports whether seconds are within the series, so that it can take them without joining others.
-func (s *Clients) Fits(second, seconds int64) bool {
-	return seconds <= s.width && second/s.width < MaxLength
-}
-
 // Add adds the metrics of one client in one second or several. If they belong to
 // more than one entry, the first gets all of them.
 func (s *Clients) Add(second *result.ClientSecond, seconds int64) {
-	for !s.Fits(second.Second, seconds) {
+	for seconds > s.width || second.Second/s.width >= MaxLength {
 		s.Double()
 	}
 	s.entry(second.Second / s.width).Merge(second)
