@@ -66,7 +66,6 @@ type options struct {
 	sessionConnections int
 	namespace          string
 	podName            string
-	imagePull          string
 	bucketsFile        string
 	certificate        string
 	secretName         string
@@ -119,7 +118,7 @@ func parse() *options {
 	flag.StringVar(&o.reconciler.AssayImage, "assay-image", "", "Image of the agent. Required.")
 	flag.StringVar(&o.reconciler.LoadImage, "load-image", "", "Image of the clients. Required.")
 	flag.StringVar(&o.reconciler.K6Image, "k6-image", "", "Image of the clients that run k6. Required.")
-	flag.StringVar(&o.imagePull, "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of these images: Always, IfNotPresent or Never.")
+	flag.StringVar((*string)(&o.reconciler.ImagePullPolicy), "image-pull-policy", string(corev1.PullIfNotPresent), "Pull policy of these images: Always, IfNotPresent or Never.")
 	flag.DurationVar(&o.reconciler.MaxActiveDeadline, "max-active-deadline", 4*time.Hour, "Longest spec.activeDeadlineSeconds of a run, such as 2h. Zero allows any.")
 	flag.IntVar(&o.reconciler.MaxActiveRuns, "max-active-runs", 4, "Largest number of active runs of a namespace, in all lanes. The others wait. Zero allows any.")
 	flag.Func("lanes", "Lanes that runs may use, separated by commas. Any lane is allowed if it is omitted.", parsed(&o.reconciler.Lanes, readList))
@@ -135,7 +134,6 @@ func parse() *options {
 	flag.BoolFunc("version", "Print the version and exit.", printVersion)
 	o.zap.BindFlags(flag.CommandLine)
 	flag.Parse()
-	o.reconciler.ImagePullPolicy = corev1.PullPolicy(o.imagePull)
 	o.reconciler.Version = version
 	o.reconciler.Namespace = o.namespace
 	o.reconciler.Identity = o.namespace + "/" + o.election.lease
