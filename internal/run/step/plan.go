@@ -84,13 +84,11 @@ const (
 	RemoveFinalizer
 )
 
-// Record adds the UIDs of the run's pod and Job, which the manager has created, to the status to
-// write. It ignores objects without a UID, which were not created.
-func (p *Plan) Record(objects ...manifest.Object) {
+// Record adds the UID of the run's pod or Job, which the manager has created, to the status to
+// write. It ignores an object without a UID, which was not created.
+func (p *Plan) Record(obj manifest.Object) {
 	children := ptr.Deref(p.Status.Children, v1alpha1.ChildrenStatus{})
-	for _, obj := range objects {
-		ownership.Record(&children, obj)
-	}
+	ownership.Record(&children, obj)
 	if children != (v1alpha1.ChildrenStatus{}) {
 		p.Status.Children = &children
 	}
