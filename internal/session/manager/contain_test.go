@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/internal/steady"
 )
 
 // TestPanics damages the state of a run, so that a message of its pod panics. The session ends and
@@ -92,5 +94,29 @@ func TestPanicBeforeHello(t *testing.T) {
 	s = New(func(context.Context, string) (Identity, error) { panic("planted") }, func(string) {}, logr.Discard())
 	if err := s.Join(brokenStream{ctx: ctx}); status.Code(err) != codes.Internal {
 		t.Errorf("the session ended with %v", err)
+	}
+}
+
+// TestRunsWithoutState checks that whatever is asked of a run that has no state, as one that was dropped meanwhile, has an answer.
+func TestRunsWithoutState(t *testing.T) {
+	var logged []string
+	s := New(nil, nil, funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
+	if series, passed := s.Series("gone"), s.Passed("gone", 1); len(series) > 0 || len(passed) > 0 {
+		t.Errorf("Series() = %v, Passed() = %v, want none", series, passed)
+	}
+	if used := s.TargetUsage("gone", 0, 1); used.Server != nil {
+		t.Errorf("TargetUsage() = %+v, want none", used)
+	}
+	if window := s.Window("gone", 1, 0); window.Seconds != 0 {
+		t.Errorf("Window() = %+v, want none", window)
+	}
+	if windows := s.Windows("gone", 1, steady.Criterion{}); len(windows) > 0 {
+		t.Errorf("Windows() = %v, want none", windows)
+	}
+	if observed := s.Observe("gone"); len(observed.Clients) > 0 {
+		t.Errorf("Observe() = %+v, want no clients", observed)
+	}
+	if len(logged) > 0 {
+		t.Errorf("logged %q, want nothing", logged)
 	}
 }

@@ -231,7 +231,9 @@ func (s *Server) known(uid string) *run {
 	if r := s.runs[uid]; r != nil {
 		return r
 	}
-	return &run{created: cmp.Or(s.served, time.Now())}
+	r := newRun()
+	r.created = cmp.Or(s.served, r.created)
+	return r
 }
 
 // of returns a run. It creates it on first use.
