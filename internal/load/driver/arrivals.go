@@ -68,7 +68,8 @@ func newArrivals(s *Stage) *arrivals {
 func (a *arrivals) claim(c *connection) (intended, begin time.Duration, ok bool) {
 	if c.claimed && !c.free {
 		if intended, begin, ok = a.due(c); ok {
-			if begin-c.last > idleAfter { // the client is late
+			// The client is late: before a request that follows at once, only what came with the response may be there.
+			if _, secure := c.transport.(*tlsTransport); secure || begin-c.last > idleAfter {
 				c.checkIdle(begin)
 			}
 			return intended, begin, true
