@@ -20,7 +20,7 @@ type Effect struct {
 	// Interval holds ratios: 1 for no difference, 0 and +Inf if one of the two values is 0.
 	Interval
 	// P is the smallest alpha at which the interval doesn't contain 1: the two-sided p value of the
-	// rank test.
+	// rank test. It is at most alpha if and only if the interval of Effect(alpha) doesn't contain 1.
 	P float64
 }
 
@@ -71,13 +71,7 @@ func newComparison(r ranked, d design, spread float64) Comparison {
 func (c Comparison) Effect(alpha float64) Effect {
 	i := c.ranked.interval(alpha, c.estimate)
 	i.Estimate, i.Low, i.High = math.Exp(i.Estimate), math.Exp(i.Low), math.Exp(i.High)
-	return Effect{Interval: i, P: c.P()}
-}
-
-// P returns the two-sided p value against no difference. It is at most alpha if and only if the
-// interval of Effect(alpha) doesn't contain 1.
-func (c Comparison) P() float64 {
-	return c.p
+	return Effect{Interval: i, P: c.p}
 }
 
 // Spread returns the standard deviation of the logarithms: of the ratios within blocks or, unpaired,

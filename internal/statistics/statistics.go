@@ -37,22 +37,6 @@ func (i Interval) Bounded() bool {
 	return i.Confidence < 1 && !math.IsInf(i.Low, 0) && !math.IsInf(i.High, 0)
 }
 
-// HalfWidthPercent returns half the width of the interval in percent of the estimate: 0 for an
-// interval of one value, and +Inf for an unbounded one or if the estimate is 0 or unknown. It
-// doesn't depend on where the interval lies, so that a rule that stops at a width favors no side.
-func (i Interval) HalfWidthPercent() float64 {
-	switch {
-	case !i.Bounded():
-		return math.Inf(1)
-	case i.Low == i.High:
-		return 0
-	case i.Estimate > 0:
-		return 100 * (i.High - i.Low) / 2 / i.Estimate
-	default:
-		return math.Inf(1)
-	}
-}
-
 // Median returns the median of a sample with its order-statistic interval, whose coverage follows
 // from the binomial distribution (Conover, Practical Nonparametric Statistics, section 3.2). alpha is
 // 1 minus the confidence. The interval is unbounded with fewer than MinBlocks(alpha) values.
