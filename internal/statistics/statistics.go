@@ -111,6 +111,9 @@ func critical(tail []float64, alpha float64) int {
 // median returns the median of sorted values, or NaN without values.
 func median(sorted []float64) float64 { return middle(ascending(sorted)) }
 
+// MedianOf returns the median of values in any order without an interval, or NaN without values.
+func MedianOf(values []float64) float64 { return median(slices.Sorted(slices.Values(values))) }
+
 // middle returns the median of ordered numbers, or NaN without any.
 func middle(of ordered) float64 {
 	n := of.len()

@@ -2,9 +2,9 @@ package validity
 
 import (
 	"math"
-	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/statistics"
 )
 
 // edgeMicroseconds of an entry of the series may be outside of the load. The first requests
@@ -89,9 +89,5 @@ func medians(seconds []result.Second) []float64 {
 // thirds returns the medians of the first and of the last third of values.
 func thirds(values []float64) (first, last float64) {
 	n := (len(values) + 2) / 3
-	middle := func(part []float64) float64 {
-		sorted := slices.Sorted(slices.Values(part))
-		return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
-	}
-	return middle(values[:n]), middle(values[len(values)-n:])
+	return statistics.MedianOf(values[:n]), statistics.MedianOf(values[len(values)-n:])
 }
