@@ -103,11 +103,7 @@ func concurrencyOverLimit(r *result.Result, d Declared) *result.Finding {
 
 // connectionsOf returns the largest number of concurrent connections of all clients. Open load need not use all of them.
 func connectionsOf(r *result.Result) int64 {
-	connections := r.Run.AllConnections
-	if connections == 0 {
-		connections = r.Run.Connections * int64(len(r.Clients))
-	}
-	return connections * max(1, r.Run.UserConnections)
+	return r.Connections() * max(1, r.Run.UserConnections)
 }
 
 // connectionsOverLimit returns the number of connections of the load, if the server doesn't serve as many at a
