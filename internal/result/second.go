@@ -117,6 +117,17 @@ func (s *Second) SetBackend(name string, u *ServerUsage, known bool) {
 	}
 }
 
+// CPUOf returns the CPU time of a container of the target in microseconds, or Unknown.
+func (s *Second) CPUOf(container string) int64 {
+	if container == ServerContainer {
+		return s.ServerCPU
+	}
+	if used, known := s.BackendCPU[container]; known {
+		return used
+	}
+	return Unknown
+}
+
 // SetLatency sets the metrics of the total times of successful requests, also those among the phases if SetCounts was
 // called before.
 func (s *Second) SetLatency(total *Histogram) {

@@ -156,14 +156,7 @@ func containersUsedIn(r *result.Result, all []result.Second) (used []string, bus
 	for _, c := range containers {
 		var cpu, length int64
 		for i := range all {
-			spent := all[i].ServerCPU
-			if c.Name != result.ServerContainer {
-				var known bool
-				if spent, known = all[i].BackendCPU[c.Name]; !known {
-					spent = result.Unknown
-				}
-			}
-			if spent >= 0 {
+			if spent := all[i].CPUOf(c.Name); spent >= 0 {
 				cpu, length = cpu+spent, length+all[i].Seconds
 			}
 		}
