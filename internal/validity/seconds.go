@@ -75,6 +75,30 @@ func within(series []result.Second, started, ended int64) []result.Second {
 	return seconds
 }
 
+// longest returns the longest sequence of seconds under load in which a metric is positive: its first second, its length in seconds, and
+// the sum of the metric. The length is 0 if there is none.
+func longest(r *result.Result, metric func(*result.Second) float64) (from, length int64, sum float64) {
+	started, ended := underLoad(r)
+	all := within(r.Series, started, ended)
+	var begin int64
+	var current float64
+	for i := range all {
+		s := &all[i]
+		value := metric(s)
+		if value <= 0 {
+			current = 0
+			continue
+		}
+		if current == 0 {
+			begin = s.Second
+		}
+		if current += value; s.Second+s.Seconds-begin > length {
+			from, length, sum = begin, s.Second+s.Seconds-begin, current
+		}
+	}
+	return from, length, sum
+}
+
 // medians returns the 50th percentiles of those seconds that have one, in microseconds.
 func medians(seconds []result.Second) []float64 {
 	var all []float64
