@@ -27,7 +27,6 @@ func obstacle(c benchmark.Capacity) string {
 // Verdict returns the verdict of a round: Failed if a claim is contradicted, else Inconclusive if one is undecided, else
 // Passed. It is Measured if the spec has neither claims nor gate metrics.
 func Verdict(spec *v1alpha1.BenchmarkSpec, claims []benchmark.Claim) v1alpha1.BenchmarkVerdict {
-	gate := spec.Comparison != nil && slices.ContainsFunc(spec.Comparison.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.RoleOf(&m) == v1alpha1.RoleGate })
 	is := func(verdict v1alpha1.ClaimVerdict) bool {
 		return slices.ContainsFunc(claims, func(c benchmark.Claim) bool { return c.Verdict == verdict })
 	}
@@ -36,7 +35,7 @@ func Verdict(spec *v1alpha1.BenchmarkSpec, claims []benchmark.Claim) v1alpha1.Be
 		return v1alpha1.BenchmarkFailed
 	case is(v1alpha1.ClaimUndecided):
 		return v1alpha1.BenchmarkInconclusive
-	case len(spec.Claims) == 0 && !gate:
+	case len(spec.Claims) == 0 && len(benchmark.GateMetrics(spec)) == 0:
 		return v1alpha1.BenchmarkMeasured
 	}
 	return v1alpha1.BenchmarkPassed
