@@ -138,17 +138,12 @@ func conclusion(d *inference.Design, e *benchmark.Evaluation) string {
 	if len(e.Claims) == 0 {
 		return measured + " No claim was made."
 	}
-	open := slices.DeleteFunc(benchmark.Ranked(e.Claims), func(c benchmark.Claim) bool { return c.Verdict == v1alpha1.ClaimConfirmed })
-	worst := v1alpha1.ClaimConfirmed
-	if len(open) > 0 {
-		worst = open[0].Verdict
-		open = slices.DeleteFunc(open, func(c benchmark.Claim) bool { return c.Verdict != worst })
-	}
-	word := map[v1alpha1.ClaimVerdict]string{v1alpha1.ClaimConfirmed: "confirmed", v1alpha1.ClaimContradicted: "contradicted", v1alpha1.ClaimUndecided: "undecided"}[worst]
-	if len(open) == 0 {
+	worst := benchmark.Ranked(e.Claims)[0].Verdict
+	if worst == v1alpha1.ClaimConfirmed {
 		return fmt.Sprintf("%s confirmed after %s.", benchmark.Plural(len(e.Claims), "claim"), after)
 	}
-	return fmt.Sprintf("%d of %s %s after %s: %s.", len(open), benchmark.Plural(len(e.Claims), "claim"), word, after,
+	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c benchmark.Claim) bool { return c.Verdict != worst })
+	return fmt.Sprintf("%d of %s %s after %s: %s.", len(open), benchmark.Plural(len(e.Claims), "claim"), strings.ToLower(string(worst)), after,
 		listed(open, "; ", func(c benchmark.Claim) string { return describe(d.Cells, &c) }))
 }
 
