@@ -108,21 +108,15 @@ func Complete(d *inference.Design, l *blocks.Ledger, capacities []benchmark.Capa
 		if len(limited) == 0 {
 			texts = append(texts, fmt.Sprintf("The capacity of %s was found.", cellCount(len(d.Cells))))
 		} else {
-			end.Verdict = worse(end.Verdict, v1alpha1.BenchmarkInconclusive)
+			if end.Verdict != v1alpha1.BenchmarkFailed {
+				end.Verdict = v1alpha1.BenchmarkInconclusive
+			}
 			texts = append(texts, fmt.Sprintf("The capacity of %d of %s was not found. %s", len(limited), cellCount(len(d.Cells)),
 				listed(limited, " ", func(c benchmark.Capacity) string { return d.Cells[c.Cell].Name + ": " + obstacle(c) })))
 		}
 	}
 	end.Message = strings.Join(texts, " ")
 	return end
-}
-
-// worse returns the worse of two verdicts.
-func worse(a, b v1alpha1.BenchmarkVerdict) v1alpha1.BenchmarkVerdict {
-	if a == v1alpha1.BenchmarkFailed {
-		return a
-	}
-	return b
 }
 
 // conclusion says what became of a round's claims.
