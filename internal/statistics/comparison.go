@@ -46,7 +46,7 @@ func Paired(baseline, candidate []float64) (Comparison, error) {
 	}
 	d := design{candidate: len(logs)}
 	averages, unknown := averages(logs)
-	return newComparison(ranked{averages, unknown, d.tail()}, d, math.Sqrt(squares(logs)/float64(d.freedom()))), nil
+	return newComparison(averages, unknown, d, math.Sqrt(squares(logs)/float64(d.freedom()))), nil
 }
 
 // Unpaired compares values that were measured at different times. The estimate is the median of the
@@ -59,11 +59,17 @@ func Unpaired(baseline, candidate []float64) (Comparison, error) {
 	d := design{baseline: len(baseline), candidate: len(candidate)}
 	x, y := logs(baseline), logs(candidate)
 	differences, unknown := differences(x, y)
-	return newComparison(ranked{differences, unknown, d.tail()}, d, math.Sqrt((squares(x)+squares(y))/float64(d.freedom()))), nil
+	return newComparison(differences, unknown, d, math.Sqrt((squares(x)+squares(y))/float64(d.freedom()))), nil
 }
 
-func newComparison(r ranked, d design, spread float64) Comparison {
-	return Comparison{ranked: r, design: d, spread: spread, estimate: middle(r.known), p: r.p(0)}
+func newComparison(known *pairs, unknown int, d design, spread float64) Comparison {
+	r := ranked{known, unknown, d.tail()}
+	c := Comparison{ranked: r, design: d, spread: spread, estimate: middle(known), p: 1}
+	notAbove, notBelow := known.atMost(0), known.len()-known.below(0)
+	if k := min(notAbove, notBelow) + unknown; k < len(r.tail) {
+		c.p = min(1, 2*r.tail[k])
+	}
+	return c
 }
 
 // Effect returns the estimated ratio and its interval. alpha is 1 minus the confidence; Alpha

@@ -92,16 +92,6 @@ func (r ranked) interval(alpha, estimate float64) Interval {
 	return i
 }
 
-// p returns the smallest alpha at which the interval doesn't contain a value.
-func (r ranked) p(value float64) float64 {
-	notAbove, notBelow := r.known.atMost(value), r.known.len()-r.known.below(value)
-	k := min(notAbove, notBelow) + r.unknown
-	if k >= len(r.tail) {
-		return 1
-	}
-	return min(1, 2*r.tail[k])
-}
-
 // critical returns how many candidates an interval leaves out at each end, plus one: the rank of its
 // low end. Zero means that no interval has the confidence.
 func critical(tail []float64, alpha float64) int {
