@@ -62,6 +62,19 @@ func RequestMetrics(spec *v1alpha1.BenchmarkSpec) (keys []v1alpha1.BenchmarkMetr
 // RoleOf returns the role of a compared metric: Gate, unless the spec names another.
 func RoleOf(m *v1alpha1.ComparedMetric) v1alpha1.MetricRole { return cmp.Or(m.Role, v1alpha1.RoleGate) }
 
+// GateMetrics returns the compared metrics of a spec that decide.
+func GateMetrics(spec *v1alpha1.BenchmarkSpec) (metrics []*v1alpha1.ComparedMetric) {
+	if spec.Comparison == nil {
+		return nil
+	}
+	for i := range spec.Comparison.Metrics {
+		if m := &spec.Comparison.Metrics[i]; RoleOf(m) == v1alpha1.RoleGate {
+			metrics = append(metrics, m)
+		}
+	}
+	return metrics
+}
+
 // HigherIsBetter reports whether a higher value of a metric is an improvement, unless the spec says otherwise.
 func HigherIsBetter(key v1alpha1.BenchmarkMetric) bool {
 	metric, _ := SplitMetric(key)

@@ -217,7 +217,7 @@ const achievedShare = 0.99
 func (r *Run) Complete(res *result.Result, nodeType string, named ...v1alpha1.BenchmarkMetric) {
 	r.Metrics, r.Levels, r.Conditions = MetricsOf(res, named...), levelsOf(res), ConditionsOf(res, nodeType)
 	if res.Run.Load == result.LoadClosed {
-		r.Connections = cmp.Or(res.Run.AllConnections, res.Run.Connections*int64(len(res.Clients)))
+		r.Connections = res.Connections()
 	}
 	r.Warnings = nil
 	var reasons, messages []string

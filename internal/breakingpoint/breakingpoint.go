@@ -212,15 +212,7 @@ func (s *search) cpu(containers []result.Container, p result.BreakingPoint, boun
 	percent := func(e *entry) (float64, bool) {
 		used := int64(0)
 		for i := range containers {
-			c := &containers[i]
-			time := e.ServerCPU
-			if c.Name != result.ServerContainer {
-				if in, ok := e.BackendCPU[c.Name]; ok {
-					time = in
-				} else {
-					time = result.Unknown
-				}
-			}
+			time := e.CPUOf(containers[i].Name)
 			if time < 0 || limit <= 0 {
 				return 0, false
 			}

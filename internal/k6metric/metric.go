@@ -6,6 +6,7 @@ package k6metric
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -166,6 +167,14 @@ func (m *Metric) Check() error {
 	}
 	if m.Kind == Trend && m.Samples > 0 && (m.Values == nil || m.Values.count() != m.Samples) {
 		return fmt.Errorf("metric %s: its distribution does not have its %d samples", m.Name, m.Samples)
+	}
+	return nil
+}
+
+// Find returns the metric with a name, or nil.
+func Find(metrics []Metric, name string) *Metric {
+	if at := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == name }); at >= 0 {
+		return &metrics[at]
 	}
 	return nil
 }

@@ -130,11 +130,11 @@ func Crossed(thresholds []Threshold, merged []Metric, elapsed time.Duration) (*T
 		if !t.AbortOnFail || elapsed < time.Duration(t.Delay)*time.Microsecond {
 			continue
 		}
-		at := slices.IndexFunc(merged, func(m Metric) bool { return m.Name == t.Metric })
-		if at < 0 || merged[at].Samples == 0 {
+		m := Find(merged, t.Metric)
+		if m == nil || m.Samples == 0 {
 			continue
 		}
-		if outcome, err := t.Evaluate(&merged[at], elapsed); err == nil && !outcome.Met {
+		if outcome, err := t.Evaluate(m, elapsed); err == nil && !outcome.Met {
 			return t, outcome
 		}
 	}

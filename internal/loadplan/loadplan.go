@@ -23,10 +23,23 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 	spec := &run.Spec
 	plans := make([]*session.Plan, Replicas(spec))
 	// What is the same for all clients is there once: a thousand of them may have megabytes of bodies.
-	common := &session.Plan{
-		Host: server.Host(run), TLS: server.SessionTLS(run), Requests: requests(spec, lengths), Form: form(spec.Load.Authentication),
+	common := session.Plan{
+		Streams:             Streams(spec),
+		KeepAlive:           spec.Load.Client.KeepAlive != v1alpha1.Disabled,
+		TimeoutMicroseconds: int64(ptr.Deref(spec.Load.Client.TimeoutSeconds, 30)) * microsecondsPerSecond,
+		Host:                server.Host(run),
+		TLS:                 server.SessionTLS(run),
+		Requests:            requests(spec, lengths),
+		Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
+		Cookies:             spec.Load.Client.Cookies == v1alpha1.Enabled,
+		Authentication:      authentication(spec.Load.Authentication),
+		Form:                form(spec.Load.Authentication),
+		Slices:              Slices(spec),
 	}
-	pages(common, spec, lengths)
+	if tool := spec.Clients.Tool; tool != nil {
+		common.Tool = string(tool.Name)
+	}
+	pages(&common, spec, lengths)
 	segments := ""
 	if spec.Script != nil {
 		segments = sequence(len(plans))
@@ -36,27 +49,10 @@ func Plans(run *v1alpha1.BenchmarkRun, lengths map[string]int64) []*session.Plan
 			plans[i] = &session.Plan{Host: common.Host, TLS: common.TLS, Script: script(run, i, len(plans), segments)}
 			continue
 		}
-		plans[i] = &session.Plan{
-			Streams:             Streams(spec),
-			KeepAlive:           spec.Load.Client.KeepAlive != v1alpha1.Disabled,
-			TimeoutMicroseconds: int64(ptr.Deref(spec.Load.Client.TimeoutSeconds, 30)) * microsecondsPerSecond,
-			Host:                common.Host,
-			TLS:                 common.TLS,
-			Requests:            common.Requests,
-			Pages:               common.Pages,
-			UserConnections:     common.UserConnections,
-			Lengths:             common.Lengths,
-			Sequential:          spec.Load.Order == v1alpha1.OrderSequential,
-			Cookies:             spec.Load.Client.Cookies == v1alpha1.Enabled,
-			Authentication:      authentication(spec.Load.Authentication),
-			Form:                common.Form,
-			Seed:                seed(i),
-			Slices:              Slices(spec),
-		}
-		if tool := spec.Clients.Tool; tool != nil {
-			plans[i].Tool = string(tool.Name)
-		}
-		shape(plans[i], spec, sharing{per: spec.Load.LoadIsPer, index: i, clients: len(plans)})
+		plan := common
+		plan.Seed = seed(i)
+		plans[i] = &plan
+		shape(&plan, spec, sharing{per: spec.Load.LoadIsPer, index: i, clients: len(plans)})
 	}
 	for i, p := range plans {
 		if i == 0 && server.IsExternal(&spec.Target) || p.Form != nil { // they log in to a target that answers

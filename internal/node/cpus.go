@@ -82,12 +82,7 @@ func (c *cpus) update(now map[int64]procfs.CPUStat, at time.Time, own int64) {
 		span.SoftIRQ += since(s.SoftIRQ, b.SoftIRQ)
 	}
 	c.other += span.CPUTime - span.Idle - span.IOWait - span.Steal - used
-	c.sum.CPUTime += span.CPUTime
-	c.sum.Idle += span.Idle
-	c.sum.IOWait += span.IOWait
-	c.sum.Steal += span.Steal
-	c.sum.HardIRQ += span.HardIRQ
-	c.sum.SoftIRQ += span.SoftIRQ
+	result.NodeMetrics.Merge(&c.sum, &span)
 	// CPU times have a resolution of 10 ms, and the pod's were read a moment earlier.
 	c.sum.OtherCPU = max(c.sum.OtherCPU, c.other)
 }

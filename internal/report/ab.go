@@ -40,7 +40,7 @@ func clientBlock(r *result.Result, c *result.Client) block {
 }
 
 func mergedBlock(r *result.Result) block {
-	concurrency := r.Run.Concurrency(cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients))))
+	concurrency := r.Run.Concurrency(r.Connections())
 	if r.Script != nil {
 		concurrency = r.Script.VirtualUsers
 	}

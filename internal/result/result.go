@@ -131,6 +131,11 @@ const (
 // HTTP2 is the value of Environment.HTTP for HTTP/2.
 const HTTP2 = "HTTP/2"
 
+// Connections returns the largest number of concurrent connections of all clients or, of a load of pages, of users.
+func (r *Result) Connections() int64 {
+	return cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients)))
+}
+
 // Concurrency returns the number of concurrent requests on the given number of connections.
 func (r *Run) Concurrency(connections int64) int64 { return connections * max(1, r.Streams) }
 

@@ -46,16 +46,6 @@ func mergeScripts(clients []*ScriptTotals) *scripts {
 	return s
 }
 
-// metric returns a merged metric by its name, or nil.
-func (s *scripts) metric(name string) *k6metric.Metric {
-	for i := range s.metrics {
-		if s.metrics[i].Name == name {
-			return &s.metrics[i]
-		}
-	}
-	return nil
-}
-
 // AddScript merges the clients' metrics of a k6 script, removes them from the clients, and adds the
 // outcomes of the script's thresholds. It does nothing for other loads.
 func (r *Result) AddScript() {
@@ -92,16 +82,17 @@ func (r *Result) AddScript() {
 	}
 	s.VirtualUsers, s.MetricsOmitted = merged.users, merged.omitted
 	s.Checks, s.ChecksOmitted = merged.checks, merged.unchecked
-	s.Iterations, s.DroppedIterations = count(merged.metric("iterations")), count(merged.metric("dropped_iterations"))
+	s.Iterations, s.DroppedIterations = count(merged.metrics, "iterations"), count(merged.metrics, "dropped_iterations")
 	r.Script = s
 	r.addScriptThresholds(merged)
 }
 
-func count(m *k6metric.Metric) int64 {
-	if m == nil {
-		return 0
+// count returns the value of a counter, or 0 if it has none.
+func count(metrics []k6metric.Metric, name string) int64 {
+	if m := k6metric.Find(metrics, name); m != nil {
+		return int64(m.Sum)
 	}
-	return int64(m.Sum)
+	return 0
 }
 
 func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Threshold {
@@ -118,7 +109,7 @@ func addThreshold(all []k6metric.Threshold, t k6metric.Threshold) []k6metric.Thr
 
 // outcome returns the outcome of a threshold.
 func (s *scripts) outcome(t *k6metric.Threshold) k6metric.Outcome {
-	outcome, err := t.Evaluate(s.metric(t.Metric), s.elapsed)
+	outcome, err := t.Evaluate(k6metric.Find(s.metrics, t.Metric), s.elapsed)
 	if err != nil { // k6 has checked it: only impossible values lead here
 		outcome = k6metric.Outcome{Actual: err.Error()}
 	}

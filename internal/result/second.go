@@ -70,15 +70,7 @@ func (u *Used) UnmarshalJSON(data []byte) error {
 	return ServerMetrics.unmarshal((*ServerUsage)(u), data)
 }
 
-// join returns the metrics of two spans of time; nil if those of either are unknown.
-func (u *Used) join(next *Used) *Used {
-	if u == nil || next == nil {
-		return nil
-	}
-	sum := ServerUsage(*u)
-	ServerMetrics.Merge(&sum, (*ServerUsage)(next))
-	return (*Used)(&sum)
-}
+func (u *Used) add(next *Used) { ServerMetrics.Merge((*ServerUsage)(u), (*ServerUsage)(next)) }
 
 // SecondMetrics is the table of those metrics of a Second that can be joined.
 var SecondMetrics = tableOf[Second]()
@@ -117,6 +109,17 @@ func (s *Second) SetBackend(name string, u *ServerUsage, known bool) {
 	}
 }
 
+// CPUOf returns the CPU time of a container of the target in microseconds, or Unknown.
+func (s *Second) CPUOf(container string) int64 {
+	if container == ServerContainer {
+		return s.ServerCPU
+	}
+	if used, known := s.BackendCPU[container]; known {
+		return used
+	}
+	return Unknown
+}
+
 // SetLatency sets the metrics of the total times of successful requests, also those among the phases if SetCounts was
 // called before.
 func (s *Second) SetLatency(total *Histogram) {
@@ -139,11 +142,12 @@ func (s *Second) Join(next *Second) {
 	}
 	s.Seconds = next.Second + next.Seconds - s.Second
 	s.BackendCPU = joinCPU(s.BackendCPU, next.BackendCPU)
-	s.Counts, s.Phases = joinCounts(s.Counts, next.Counts), joinPhases(s.Phases, next.Phases)
-	s.Server = s.Server.join(next.Server)
+	s.Counts = joined(s.Counts, next.Counts, func(sum, other *Counts) { sum.Add(*other) })
+	s.Phases = joined(s.Phases, next.Phases, (*PhaseTimes).Add)
+	s.Server = joined(s.Server, next.Server, (*Used).add)
 	var backends map[string]*Used
 	for name, used := range s.Backends {
-		if sum := used.join(next.Backends[name]); sum != nil {
+		if sum := joined(used, next.Backends[name], (*Used).add); sum != nil {
 			if backends == nil {
 				backends = map[string]*Used{}
 			}
@@ -151,38 +155,20 @@ func (s *Second) Join(next *Second) {
 		}
 	}
 	s.Backends = backends
-	s.Node, s.ClientNode = joinNodes(s.Node, next.Node), joinNodes(s.ClientNode, next.ClientNode)
+	s.Node, s.ClientNode = joined(s.Node, next.Node, NodeMetrics.Merge), joined(s.ClientNode, next.ClientNode, NodeMetrics.Merge)
 	s.Sketch = slices.Clone(s.Sketch) // what it was joined from keeps its own
 	s.Sketch.Merge(next.Sketch)
 	SecondMetrics.Merge(s, next)
 }
 
-func joinCounts(a, b *Counts) *Counts {
+// joined returns the metrics of two spans of time; nil if those of either are unknown. It changes neither.
+func joined[T any](a, b *T, add func(sum, other *T)) *T {
 	if a == nil || b == nil {
 		return nil
 	}
 	sum := *a
-	sum.Add(*b)
+	add(&sum, b)
 	return &sum
-}
-
-func joinPhases(a, b *PhaseTimes) *PhaseTimes {
-	if a == nil || b == nil {
-		return nil
-	}
-	sum := *a
-	sum.Add(b)
-	return &sum
-}
-
-// joinNodes returns the metrics of two spans of time; nil if those of either are unknown. It changes
-// neither.
-func joinNodes(a, b *NodeUsage) *NodeUsage {
-	if a == nil || b == nil {
-		return nil
-	}
-	sum := *a
-	return sum.Add(b)
 }
 
 // joinCPU adds CPU times by container. One that is unknown in either is -1.

@@ -20,7 +20,7 @@ type Effect struct {
 	// Interval holds ratios: 1 for no difference, 0 and +Inf if one of the two values is 0.
 	Interval
 	// P is the smallest alpha at which the interval doesn't contain 1: the two-sided p value of the
-	// rank test.
+	// rank test. It is at most alpha if and only if the interval of Effect(alpha) doesn't contain 1.
 	P float64
 }
 
@@ -46,7 +46,7 @@ func Paired(baseline, candidate []float64) (Comparison, error) {
 	}
 	d := design{candidate: len(logs)}
 	averages, unknown := averages(logs)
-	return newComparison(ranked{averages, unknown, d.tail()}, d, math.Sqrt(squares(logs)/float64(d.freedom()))), nil
+	return newComparison(averages, unknown, d, math.Sqrt(squares(logs)/float64(d.freedom()))), nil
 }
 
 // Unpaired compares values that were measured at different times. The estimate is the median of the
@@ -59,11 +59,17 @@ func Unpaired(baseline, candidate []float64) (Comparison, error) {
 	d := design{baseline: len(baseline), candidate: len(candidate)}
 	x, y := logs(baseline), logs(candidate)
 	differences, unknown := differences(x, y)
-	return newComparison(ranked{differences, unknown, d.tail()}, d, math.Sqrt((squares(x)+squares(y))/float64(d.freedom()))), nil
+	return newComparison(differences, unknown, d, math.Sqrt((squares(x)+squares(y))/float64(d.freedom()))), nil
 }
 
-func newComparison(r ranked, d design, spread float64) Comparison {
-	return Comparison{ranked: r, design: d, spread: spread, estimate: middle(r.known), p: r.p(0)}
+func newComparison(known *pairs, unknown int, d design, spread float64) Comparison {
+	r := ranked{known, unknown, d.tail()}
+	c := Comparison{ranked: r, design: d, spread: spread, estimate: middle(known), p: 1}
+	notAbove, notBelow := known.atMost(0), known.len()-known.below(0)
+	if k := min(notAbove, notBelow) + unknown; k < len(r.tail) {
+		c.p = min(1, 2*r.tail[k])
+	}
+	return c
 }
 
 // Effect returns the estimated ratio and its interval. alpha is 1 minus the confidence; Alpha
@@ -71,13 +77,7 @@ func newComparison(r ranked, d design, spread float64) Comparison {
 func (c Comparison) Effect(alpha float64) Effect {
 	i := c.ranked.interval(alpha, c.estimate)
 	i.Estimate, i.Low, i.High = math.Exp(i.Estimate), math.Exp(i.Low), math.Exp(i.High)
-	return Effect{Interval: i, P: c.P()}
-}
-
-// P returns the two-sided p value against no difference. It is at most alpha if and only if the
-// interval of Effect(alpha) doesn't contain 1.
-func (c Comparison) P() float64 {
-	return c.p
+	return Effect{Interval: i, P: c.p}
 }
 
 // Spread returns the standard deviation of the logarithms: of the ratios within blocks or, unpaired,

@@ -11,9 +11,6 @@ type ordered interface {
 	len() int
 	// at returns the number of a position in ascending order, from 0.
 	at(position int) float64
-	// atMost and below return how many numbers are at most, or below, a finite value.
-	atMost(value float64) int
-	below(value float64) int
 }
 
 // ascending are numbers in ascending order.
@@ -21,10 +18,6 @@ type ascending []float64
 
 func (a ascending) len() int                { return len(a) }
 func (a ascending) at(position int) float64 { return a[position] }
-func (a ascending) below(value float64) int { return sort.SearchFloat64s(a, value) }
-func (a ascending) atMost(value float64) int {
-	return sort.Search(len(a), func(i int) bool { return a[i] > value })
-}
 
 // unitsPerLog is the number of units of a logarithm of 1. Logarithms are rounded to units, so that those that only differ by
 // rounding are ties.
@@ -92,6 +85,7 @@ func (p *pairs) at(position int) float64 {
 	return float64(lowest+int64(sort.Search(int(highest-lowest), func(i int) bool { return p.count(float64(lowest+int64(i))) > position }))) / unitsPerLog
 }
 
+// atMost and below return how many of the pairs are at most, or below, a finite value.
 func (p *pairs) atMost(value float64) int { return p.minus + p.count(math.Floor(value*unitsPerLog)) }
 func (p *pairs) below(value float64) int  { return p.minus + p.count(math.Ceil(value*unitsPerLog)-1) }
 

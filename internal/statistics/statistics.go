@@ -37,22 +37,6 @@ func (i Interval) Bounded() bool {
 	return i.Confidence < 1 && !math.IsInf(i.Low, 0) && !math.IsInf(i.High, 0)
 }
 
-// HalfWidthPercent returns half the width of the interval in percent of the estimate: 0 for an
-// interval of one value, and +Inf for an unbounded one or if the estimate is 0 or unknown. It
-// doesn't depend on where the interval lies, so that a rule that stops at a width favors no side.
-func (i Interval) HalfWidthPercent() float64 {
-	switch {
-	case !i.Bounded():
-		return math.Inf(1)
-	case i.Low == i.High:
-		return 0
-	case i.Estimate > 0:
-		return 100 * (i.High - i.Low) / 2 / i.Estimate
-	default:
-		return math.Inf(1)
-	}
-}
-
 // Median returns the median of a sample with its order-statistic interval, whose coverage follows
 // from the binomial distribution (Conover, Practical Nonparametric Statistics, section 3.2). alpha is
 // 1 minus the confidence. The interval is unbounded with fewer than MinBlocks(alpha) values.
@@ -108,16 +92,6 @@ func (r ranked) interval(alpha, estimate float64) Interval {
 	return i
 }
 
-// p returns the smallest alpha at which the interval doesn't contain a value.
-func (r ranked) p(value float64) float64 {
-	notAbove, notBelow := r.known.atMost(value), r.known.len()-r.known.below(value)
-	k := min(notAbove, notBelow) + r.unknown
-	if k >= len(r.tail) {
-		return 1
-	}
-	return min(1, 2*r.tail[k])
-}
-
 // critical returns how many candidates an interval leaves out at each end, plus one: the rank of its
 // low end. Zero means that no interval has the confidence.
 func critical(tail []float64, alpha float64) int {
@@ -126,6 +100,9 @@ func critical(tail []float64, alpha float64) int {
 
 // median returns the median of sorted values, or NaN without values.
 func median(sorted []float64) float64 { return middle(ascending(sorted)) }
+
+// MedianOf returns the median of values in any order without an interval, or NaN without values.
+func MedianOf(values []float64) float64 { return median(slices.Sorted(slices.Values(values))) }
 
 // middle returns the median of ordered numbers, or NaN without any.
 func middle(of ordered) float64 {

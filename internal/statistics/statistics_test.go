@@ -46,25 +46,6 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestHalfWidthPercent(t *testing.T) {
-	for name, test := range map[string]struct {
-		interval Interval
-		want     float64
-	}{
-		"3% of 200":       {Interval{200, 194, 206, 0.95}, 3},
-		"skewed":          {Interval{100, 99, 105, 0.95}, 3},
-		"one value":       {Interval{5, 5, 5, 0.95}, 0},
-		"all zero":        {Interval{0, 0, 0, 0.95}, 0},
-		"zero, with ends": {Interval{0, 0, 1, 0.95}, inf},
-		"unbounded":       {Interval{1, 0, inf, 1}, inf},
-		"unknown":         {Interval{nan, 0, inf, 0.96}, inf},
-	} {
-		if got := test.interval.HalfWidthPercent(); math.Abs(got-test.want) > 1e-9 || math.IsNaN(got) {
-			t.Errorf("%s: %g, want %g", name, got, test.want)
-		}
-	}
-}
-
 // TestCoverage draws from a skewed distribution, finely and rounded so that there are ties: the
 // intervals must hold the true value as often as they say.
 func TestCoverage(t *testing.T) {

@@ -62,8 +62,8 @@ func ChangePoints(series []float64, minSegment int, significance float64) ([]Cha
 		points = append(points, ChangePoint{
 			Index:  ends[i],
 			P:      p[ends[i]],
-			Before: median(slices.Sorted(slices.Values(series[ends[i-1]:ends[i]]))),
-			After:  median(slices.Sorted(slices.Values(series[ends[i]:ends[i+1]]))),
+			Before: MedianOf(series[ends[i-1]:ends[i]]),
+			After:  MedianOf(series[ends[i]:ends[i+1]]),
 		})
 	}
 	return points, nil

@@ -103,11 +103,7 @@ func concurrencyOverLimit(r *result.Result, d Declared) *result.Finding {
 
 // connectionsOf returns the largest number of concurrent connections of all clients. Open load need not use all of them.
 func connectionsOf(r *result.Result) int64 {
-	connections := r.Run.AllConnections
-	if connections == 0 {
-		connections = r.Run.Connections * int64(len(r.Clients))
-	}
-	return connections * max(1, r.Run.UserConnections)
+	return r.Connections() * max(1, r.Run.UserConnections)
 }
 
 // connectionsOverLimit returns the number of connections of the load, if the server doesn't serve as many at a
@@ -160,14 +156,7 @@ func containersUsedIn(r *result.Result, all []result.Second) (used []string, bus
 	for _, c := range containers {
 		var cpu, length int64
 		for i := range all {
-			spent := all[i].ServerCPU
-			if c.Name != result.ServerContainer {
-				var known bool
-				if spent, known = all[i].BackendCPU[c.Name]; !known {
-					spent = result.Unknown
-				}
-			}
-			if spent >= 0 {
+			if spent := all[i].CPUOf(c.Name); spent >= 0 {
 				cpu, length = cpu+spent, length+all[i].Seconds
 			}
 		}

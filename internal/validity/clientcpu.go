@@ -72,22 +72,12 @@ func saturatedForAPart(r *result.Result) *result.Finding {
 	if limit <= 0 {
 		return nil
 	}
-	started, ended := underLoad(r)
-	all := within(r.Series, started, ended)
-	var from, length, begin, cpu, worstCPU int64
-	for i := range all {
-		s := &all[i]
+	from, length, cpu := longest(r, func(s *result.Second) float64 {
 		if 100*float64(s.ClientCPU) < saturatedInvalidatesPercent*limit*float64(s.Seconds) {
-			begin, cpu = s.Second+s.Seconds, 0
-			continue
+			return 0
 		}
-		if cpu == 0 {
-			begin = s.Second
-		}
-		if cpu += s.ClientCPU; s.Second+s.Seconds-begin > length {
-			from, length, worstCPU = begin, s.Second+s.Seconds-begin, cpu
-		}
-	}
+		return float64(s.ClientCPU)
+	})
 	if length < minSaturatedSeconds {
 		return nil
 	}
@@ -97,7 +87,7 @@ func saturatedForAPart(r *result.Result) *result.Finding {
 	}
 	return happened(found(ReasonClientSaturated, severity,
 		"For %ds of %s, from second %d on, the clients used %.1f%% of their CPU limit. For that time the clients, not the target, may have been the bottleneck. %s",
-		length, seconds(r.DurationMicroseconds), from, 100*float64(worstCPU)/limit/float64(length), saturatedRemedy(r)), from, from+length)
+		length, seconds(r.DurationMicroseconds), from, 100*cpu/limit/float64(length), saturatedRemedy(r)), from, from+length)
 }
 
 // clientThrottled finds clients that were throttled. When a container has used its CPU quota of a

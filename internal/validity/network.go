@@ -95,11 +95,7 @@ func wantsMore(r *result.Result, d Declared, level *result.Level) bool {
 	case level != nil:
 		return !d.ThinkTime
 	}
-	connections := r.Run.AllConnections
-	if connections == 0 {
-		connections = r.Run.Connections * int64(len(r.Clients))
-	}
-	return requestsInFlight(r) >= idleConnectionsShare*float64(r.Run.Concurrency(connections))
+	return requestsInFlight(r) >= idleConnectionsShare*float64(r.Run.Concurrency(r.Connections()))
 }
 
 // bitRate returns the median of what was carried each second, in bit/s, and whether no second had more; 0 if that

@@ -74,13 +74,7 @@ func nodeBusy(r *result.Result) *result.Finding {
 			severity = s
 		}
 	}
-	var limit int64
-	for _, c := range r.Containers() {
-		if limit += c.CPULimit; c.CPULimit <= 0 {
-			limit = 0 // of a container without a limit, nothing is promised
-			break
-		}
-	}
+	limit := result.PodCPULimit(r.Containers(), 0) // of a container without a limit, nothing is promised
 	if o, ok := occupationOf(r.NodeUsage, limit, r.DurationMicroseconds); ok && (o.needed(neededShare) || o.share() >= takenMuchShare) {
 		takenFrom("target", limit, &o, r.NodeUsage, add)
 	}
@@ -155,29 +149,18 @@ func cpuText(millis int64) string {
 // busySeconds adds consecutive seconds in which others took much of the target's CPU time, and returns them; nil if there
 // are none.
 func busySeconds(r *result.Result, limit int64, add func(result.Severity, string)) *result.Span {
-	started, ended := underLoad(r)
-	var from, length, begin int64
-	var sum, worst float64
-	all := within(r.Series, started, ended)
-	for i := range all {
-		s := &all[i]
+	from, length, sum := longest(r, func(s *result.Second) float64 {
 		o, ok := occupationOf(s.Node, limit, s.Seconds*1_000_000)
 		if !ok || o.share() < takenMuchShare {
-			sum = 0
-			continue
+			return 0
 		}
-		if sum == 0 {
-			begin = s.Second
-		}
-		if sum += o.share() * float64(s.Seconds); s.Second+s.Seconds-begin > length {
-			from, length, worst = begin, s.Second+s.Seconds-begin, sum
-		}
-	}
+		return o.share() * float64(s.Seconds)
+	})
 	if length < minTakenSeconds {
 		return nil
 	}
 	add(result.Warns, fmt.Sprintf("For %ds of %s, from second %d on, other processes took %.1f%% of what the CPU limit of the target allows.",
-		length, seconds(r.DurationMicroseconds), from, 100*worst/float64(length)))
+		length, seconds(r.DurationMicroseconds), from, 100*sum/float64(length)))
 	return &result.Span{From: from, To: from + length}
 }
 

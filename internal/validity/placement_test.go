@@ -15,16 +15,6 @@ func beside(r *result.Result, clients int) {
 	}
 }
 
-// judged returns the finding of a reason, or an empty one.
-func judged(r *result.Result, d validity.Declared, reason string) result.Finding {
-	for _, f := range validity.Judge(r, d) {
-		if f.Reason == reason {
-			return f
-		}
-	}
-	return result.Finding{}
-}
-
 func TestSharedNode(t *testing.T) {
 	for name, tc := range map[string]struct {
 		clients   int
@@ -43,7 +33,7 @@ func TestSharedNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := sound()
 			beside(r, tc.clients)
-			got := judged(r, validity.Declared{Placement: tc.placement}, validity.ReasonSharedNode)
+			got := find(r, validity.ReasonSharedNode, validity.Declared{Placement: tc.placement})
 			if got.Severity != tc.severity || !strings.HasPrefix(got.Message, tc.says) {
 				t.Errorf("found %s %q, want %s %q", got.Severity, got.Message, tc.severity, tc.says)
 			}
@@ -52,7 +42,7 @@ func TestSharedNode(t *testing.T) {
 	external := sound()
 	external.Environment.TargetNode = ""
 	external.Clients[0].Node = ""
-	if got := judged(external, validity.Declared{}, validity.ReasonSharedNode); got.Reason != "" {
+	if got := find(external, validity.ReasonSharedNode, validity.Declared{}); got.Reason != "" {
 		t.Errorf("with an unknown node: %q", got.Message)
 	}
 }
@@ -102,7 +92,7 @@ func TestSharedCore(t *testing.T) {
 			beside(r, 2)
 			r.Environment.TargetCores = "1,5"
 			tc.change(r)
-			got := judged(r, validity.Declared{}, validity.ReasonSharedCore)
+			got := find(r, validity.ReasonSharedCore, validity.Declared{})
 			if (got.Severity == result.Warns) != (tc.says != "") || !strings.HasPrefix(got.Message, tc.says) {
 				t.Errorf("found %s %q, want %q", got.Severity, got.Message, tc.says)
 			}

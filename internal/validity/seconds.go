@@ -2,9 +2,9 @@ package validity
 
 import (
 	"math"
-	"slices"
 
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/statistics"
 )
 
 // edgeMicroseconds of an entry of the series may be outside of the load. The first requests
@@ -75,6 +75,30 @@ func within(series []result.Second, started, ended int64) []result.Second {
 	return seconds
 }
 
+// longest returns the longest sequence of seconds under load in which a metric is positive: its first second, its length in seconds, and
+// the sum of the metric. The length is 0 if there is none.
+func longest(r *result.Result, metric func(*result.Second) float64) (from, length int64, sum float64) {
+	started, ended := underLoad(r)
+	all := within(r.Series, started, ended)
+	var begin int64
+	var current float64
+	for i := range all {
+		s := &all[i]
+		value := metric(s)
+		if value <= 0 {
+			current = 0
+			continue
+		}
+		if current == 0 {
+			begin = s.Second
+		}
+		if current += value; s.Second+s.Seconds-begin > length {
+			from, length, sum = begin, s.Second+s.Seconds-begin, current
+		}
+	}
+	return from, length, sum
+}
+
 // medians returns the 50th percentiles of those seconds that have one, in microseconds.
 func medians(seconds []result.Second) []float64 {
 	var all []float64
@@ -89,9 +113,5 @@ func medians(seconds []result.Second) []float64 {
 // thirds returns the medians of the first and of the last third of values.
 func thirds(values []float64) (first, last float64) {
 	n := (len(values) + 2) / 3
-	middle := func(part []float64) float64 {
-		sorted := slices.Sorted(slices.Values(part))
-		return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
-	}
-	return middle(values[:n]), middle(values[len(values)-n:])
+	return statistics.MedianOf(values[:n]), statistics.MedianOf(values[len(values)-n:])
 }

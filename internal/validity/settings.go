@@ -64,11 +64,7 @@ func closedEarly(r *result.Result, d Declared) string {
 // notResumed compares the TLS sessions that were resumed with what is declared. The first connections have none
 // to resume.
 func notResumed(r *result.Result, d Declared) string {
-	connections := r.Run.AllConnections
-	if connections == 0 {
-		connections = r.Run.Connections * int64(len(r.Clients))
-	}
-	able := r.Merged.Connections - r.Merged.Errors[result.ErrorConnect] - r.Merged.Errors[result.ErrorTLS] - connections*max(1, r.Run.UserConnections)
+	able := r.Merged.Connections - r.Merged.Errors[result.ErrorConnect] - r.Merged.Errors[result.ErrorTLS] - connectionsOf(r)
 	if !d.TLSResumption || r.Run.Load == result.LoadScript || able < minClosed || float64(r.Merged.TLSResumed) >= resumedShare*float64(able) {
 		return ""
 	}

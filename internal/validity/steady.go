@@ -111,12 +111,7 @@ func throughputs(window []result.Second) float64 {
 
 // medianLatencies returns the median of the seconds' median latencies in milliseconds; NaN without any.
 func medianLatencies(window []result.Second) float64 {
-	latencies := medians(window)
-	if len(latencies) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(latencies)
-	return (latencies[(len(latencies)-1)/2] + latencies[len(latencies)/2]) / 2000
+	return statistics.MedianOf(medians(window)) / 1000
 }
 
 // apart reports whether the larger of two values is at least ratio times the other.

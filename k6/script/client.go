@@ -19,6 +19,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/load/client"
 	"github.com/assay-dev/assay/internal/load/driver"
+	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/usage"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/probe"
@@ -134,16 +135,9 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 	check := newProcess(c.program, "", env, secrets, slog.New(slog.DiscardHandler),
 		"archive", file, "--config", filepath.Join(c.workDirectory, configurationFile), "--archive-out", os.DevNull,
 		"--include-system-env-vars", "--no-color")
-	var err error
-	if c.api, err = newAPI(); err != nil {
+	if err := c.create("", file, env, secrets); err != nil {
 		return err
 	}
-	c.k6 = newProcess(c.program, "", env, secrets, c.log, c.arguments(file, env)...)
-	to, from, err := c.k6.pipes()
-	if err != nil {
-		return fmt.Errorf("create pipes to k6: %w", err)
-	}
-	c.pipe = newPipe(to, from)
 	c.loop.Background(ctx, func() func() error {
 		status, err := check.run()
 		return func() error {
@@ -157,6 +151,20 @@ func (c *Client) prepare(ctx context.Context, order pod.Prepare) error {
 			return nil
 		}
 	})
+	return nil
+}
+
+// create makes k6's process for a script, which runs in the given directory, with its API and its pipes.
+func (c *Client) create(directory, file string, env map[string]string, secrets []string) (err error) {
+	if c.api, err = newAPI(); err != nil {
+		return err
+	}
+	c.k6 = newProcess(c.program, directory, env, secrets, c.log, c.arguments(file, env)...)
+	to, from, err := c.k6.pipes()
+	if err != nil {
+		return fmt.Errorf("create pipes to k6: %w", err)
+	}
+	c.pipe = newPipe(to, from)
 	return nil
 }
 
@@ -188,32 +196,18 @@ func (c *Client) arguments(file string, env map[string]string) []string {
 // launch starts k6 and reports the client ready when k6 has created its virtual
 // users and the target's probe has succeeded.
 func (c *Client) launch(ctx context.Context) {
-	c.loop.Background(ctx, func() func() error {
-		received := make(chan error, 1)
-		go func() {
-			received <- c.pipe.read(func(second *result.ClientSecond) {
-				c.session.SendSecond(sessionpb.Stage_STAGE_MEASUREMENT, second)
-			}, func(metrics *session.ScriptMetrics) {
-				c.session.ScriptMetrics(metrics, liveLimit(c.plan.Script))
-			})
-		}()
-		status, err := c.k6.run()
-		close(c.exited)
-		readErr := <-received
-		return func() error {
-			if err = errors.Join(err, readErr); err != nil {
-				return err
-			}
-			return c.k6Exited(status)
-		}
-	})
+	c.runK6(ctx, func(second *result.ClientSecond) {
+		c.session.SendSecond(sessionpb.Stage_STAGE_MEASUREMENT, second)
+	}, func(metrics *session.ScriptMetrics) {
+		c.session.ScriptMetrics(metrics, liveLimit(c.plan.Script))
+	}, c.k6Exited)
 	c.loop.Background(ctx, func() func() error {
 		status, err := c.api.await(ctx, paused)
 		if err != nil {
 			return nothing // ctx is done
 		}
 		if len(c.plan.Probes) > 0 {
-			if err := c.probeTarget(ctx); err != nil {
+			if err := c.probeTarget(ctx, c.session, nil); err != nil {
 				return func() error { return err }
 			}
 		}
@@ -227,14 +221,31 @@ func (c *Client) launch(ctx context.Context) {
 	})
 }
 
-// probeTarget probes a target that has no agent until the probe succeeds.
-func (c *Client) probeTarget(ctx context.Context) error {
+// runK6 runs k6 and passes on the seconds and the metrics so far that its output reports. It calls exited when k6 has exited.
+func (c *Client) runK6(ctx context.Context, second func(*result.ClientSecond), metrics func(*session.ScriptMetrics), exited func(exitStatus) error) {
+	c.loop.Background(ctx, func() func() error {
+		received := make(chan error, 1)
+		go func() { received <- c.pipe.read(second, metrics) }()
+		status, err := c.k6.run()
+		close(c.exited)
+		readErr := <-received
+		return func() error {
+			if err = errors.Join(err, readErr); err != nil {
+				return err
+			}
+			return exited(status)
+		}
+	})
+}
+
+// probeTarget probes a target that has no agent until the probe succeeds. credentials are nil without authentication.
+func (c *Client) probeTarget(ctx context.Context, s client.Session, credentials *request.Credentials) error {
 	config, err := client.TLSConfig(c.plan, c.address, c.tlsDirectory)
 	if err != nil {
 		return err
 	}
-	if probed, err := probe.Until(ctx, client.Probes(c.plan, c.address, c.address, driver.Access{TLS: config}), c.session.ProbeFailed); err == nil {
-		c.session.ProbeSucceeded(probed)
+	if probed, err := probe.Until(ctx, client.Probes(c.plan, c.address, c.address, driver.Access{TLS: config, Credentials: credentials}), s.ProbeFailed); err == nil {
+		s.ProbeSucceeded(probed)
 	}
 	return nil // probe.Until only returns ctx's error
 }

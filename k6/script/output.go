@@ -195,11 +195,8 @@ func (c *collector) totals() *result.Totals {
 		return l.planned.totals(l)
 	}
 	script := &result.ScriptTotals{
-		Omitted: c.metrics.dropped, Thresholds: c.metrics.thresholds, ChecksOmitted: c.metrics.unchecked,
+		Metrics: c.metrics.all(), Omitted: c.metrics.dropped, Thresholds: c.metrics.thresholds, ChecksOmitted: c.metrics.unchecked,
 		TrendStatistics: c.statistics, TimeUnit: c.timeUnit,
-	}
-	for _, m := range c.metrics.all() {
-		script.Metrics = append(script.Metrics, *m)
 	}
 	for _, check := range c.metrics.order {
 		script.Checks = append(script.Checks, *check)

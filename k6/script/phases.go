@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	v1 "go.k6.io/k6/v2/api/v1"
 	"go.k6.io/k6/v2/errext"
 	"go.k6.io/k6/v2/errext/exitcodes"
 
@@ -80,11 +81,19 @@ func (c *Client) start(ctx context.Context, at int64) error {
 	}
 	local := c.session.Local(at)
 	c.load.began = local
+	c.runLoad(ctx, local, order{Interval: liveInterval(c.plan.Script).Nanoseconds(), Merged: c.plan.Script.MergedThresholds}, c.loadEnded)
+	return nil
+}
+
+// runLoad has k6's output begin to record, as begin says, and k6 its load at a time. It calls over when the load has ended. fields are
+// added to what it logs.
+func (c *Client) runLoad(ctx context.Context, at time.Time, begin order, over func(v1.Status) error, fields ...any) {
 	c.loop.Background(ctx, func() func() error {
-		if err := c.pipe.send(c.exited, order{Begin: wall(local), Interval: liveInterval(c.plan.Script).Nanoseconds(), Merged: c.plan.Script.MergedThresholds}); err != nil {
+		begin.Begin = wall(at)
+		if err := c.pipe.send(c.exited, begin); err != nil {
 			return func() error { return err }
 		}
-		timer := time.NewTimer(time.Until(local))
+		timer := time.NewTimer(time.Until(at))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -98,12 +107,11 @@ func (c *Client) start(ctx context.Context, at int64) error {
 		return func() error {
 			c.load.began = began
 			close(c.resumed)
-			c.log.Info("Started load", "delay", began.Sub(local))
-			c.awaitEnd(ctx)
+			c.log.Info("Started load", append(fields, "delay", began.Sub(at))...)
+			c.awaitEnd(ctx, over)
 			return nil
 		}
 	})
-	return nil
 }
 
 // stop ends k6's load at a time of the manager's clock, which may have passed. k6 interrupts the
@@ -112,18 +120,29 @@ func (c *Client) stop(ctx context.Context, at int64) error {
 	if c.load.began.IsZero() {
 		return errors.New("the manager sent an unexpected order to end the measurement")
 	}
+	c.stopLoad(ctx, c.session.Local(at), false)
+	return nil
+}
+
+// stopLoad ends k6's load at a time, unless it was ended already. Of a load with levels it tells k6's output the time before, which ends
+// the metrics of the last level there.
+func (c *Client) stopLoad(ctx context.Context, at time.Time, levels bool) {
 	if c.stopped {
-		return nil
+		return
 	}
 	c.stopped = true
-	local := c.session.Local(at)
 	c.loop.Background(ctx, func() func() error {
 		select {
 		case <-c.resumed:
 		case <-ctx.Done():
 			return nothing
 		}
-		timer := time.NewTimer(time.Until(local))
+		if levels {
+			if err := c.pipe.send(c.exited, order{Last: wall(at)}); err != nil {
+				return func() error { return err }
+			}
+		}
+		timer := time.NewTimer(time.Until(at))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -137,7 +156,6 @@ func (c *Client) stop(ctx context.Context, at int64) error {
 		}
 		return nothing
 	})
-	return nil
 }
 
 // nothing is an event that needs no handling.
@@ -150,8 +168,8 @@ func wall(t time.Time) int64 {
 	return now.UnixNano() + t.Sub(now).Nanoseconds()
 }
 
-// awaitEnd waits for the end of k6's load.
-func (c *Client) awaitEnd(ctx context.Context) {
+// awaitEnd waits for the end of k6's load and then calls over.
+func (c *Client) awaitEnd(ctx context.Context, over func(v1.Status) error) {
 	c.loop.Background(ctx, func() func() error {
 		status, err := c.api.await(ctx, ended)
 		if err != nil {
@@ -162,8 +180,8 @@ func (c *Client) awaitEnd(ctx context.Context) {
 			return func() error { return err }
 		}
 		return func() error {
-			c.status, c.load.took = status, max(now.Sub(c.load.began), 1)
-			return c.loadEnded()
+			c.load.took = max(now.Sub(c.load.began), 1)
+			return over(status)
 		}
 	})
 }
@@ -197,7 +215,8 @@ func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 }
 
 // loadEnded reports the end of k6's load. k6 lingers until teardown() has run: here, or on the leading client.
-func (c *Client) loadEnded() error {
+func (c *Client) loadEnded(status v1.Status) error {
+	c.status = status
 	c.log.Info("Completed load")
 	c.reportState(func(s *session.ScriptState) { s.LoadEnded = true })
 	return nil

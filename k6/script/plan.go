@@ -12,14 +12,13 @@ import (
 	"sync"
 	"time"
 
+	v1 "go.k6.io/k6/v2/api/v1"
 	"go.k6.io/k6/v2/errext/exitcodes"
 
 	"github.com/assay-dev/assay/internal/load/client"
-	"github.com/assay-dev/assay/internal/load/driver"
 	"github.com/assay-dev/assay/internal/load/driver/request"
 	"github.com/assay-dev/assay/internal/load/k6script"
 	"github.com/assay-dev/assay/internal/load/usage"
-	"github.com/assay-dev/assay/internal/probe"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/pod"
@@ -99,7 +98,7 @@ func (c *PlanClient) interrupt(ctx context.Context) error {
 	case s == nil, s.kind != sessionpb.Stage_STAGE_MEASUREMENT, !s.started:
 		return client.ErrNothingMeasured
 	default:
-		c.stop(ctx, s, time.Now())
+		s.stopLoad(ctx, time.Now(), true)
 		return nil
 	}
 }
@@ -112,12 +111,12 @@ func (c *PlanClient) handle(ctx context.Context, order pod.Order) error {
 		return c.start(ctx, order)
 	case pod.End:
 		if s := c.current; s != nil && s.kind == sessionpb.Stage_STAGE_WARMUP && s.started {
-			c.stop(ctx, s, time.Now())
+			s.stopLoad(ctx, time.Now(), true)
 		}
 		return nil
 	case pod.EndMeasurement:
 		if s := c.current; s != nil && s.kind == sessionpb.Stage_STAGE_MEASUREMENT && s.started {
-			c.stop(ctx, s, c.session.Local(order.At))
+			s.stopLoad(ctx, c.session.Local(order.At), true)
 		}
 		return nil
 	}
@@ -200,10 +199,6 @@ func (c *PlanClient) k6Of() *Client {
 // users and, before the first stage, the target's probe has succeeded.
 func (c *PlanClient) launch(ctx context.Context, kind sessionpb.Stage, amount session.Amount) error {
 	s := &planStage{Client: c.k6Of(), kind: kind, amount: amount}
-	var err error
-	if s.api, err = newAPI(); err != nil {
-		return err
-	}
 	env := map[string]string{k6script.StageVariable: k6script.StageMeasurement}
 	if kind == sessionpb.Stage_STAGE_WARMUP {
 		env[k6script.StageVariable] = k6script.StageWarmup
@@ -212,35 +207,20 @@ func (c *PlanClient) launch(ctx context.Context, kind sessionpb.Stage, amount se
 		env[name] = value
 	}
 	secrets := secretsIn(env, []string{k6script.AuthorizationVariable})
-	s.k6 = newProcess(c.program, c.workDirectory, env, secrets, c.log, s.arguments(filepath.Join(c.workDirectory, planFile), env)...)
-	to, from, err := s.k6.pipes()
-	if err != nil {
-		return fmt.Errorf("create pipes to k6: %w", err)
+	if err := s.create(c.workDirectory, filepath.Join(c.workDirectory, planFile), env, secrets); err != nil {
+		return err
 	}
-	s.pipe = newPipe(to, from)
 	first := c.current == nil
 	c.current = s
-	c.loop.Background(ctx, func() func() error {
-		received := make(chan error, 1)
-		go func() {
-			received <- s.pipe.read(func(second *result.ClientSecond) { c.session.SendSecond(kind, second) }, func(*session.ScriptMetrics) {})
-		}()
-		status, err := s.k6.run()
-		close(s.exited)
-		readErr := <-received
-		return func() error {
-			if err = errors.Join(err, readErr); err != nil {
-				return err
-			}
-			return c.exit(ctx, s, status)
-		}
+	s.runK6(ctx, func(second *result.ClientSecond) { c.session.SendSecond(kind, second) }, func(*session.ScriptMetrics) {}, func(status exitStatus) error {
+		return c.exit(ctx, s, status)
 	})
 	c.loop.Background(ctx, func() func() error {
 		if _, err := s.api.await(ctx, paused); err != nil {
 			return nothing // ctx is done
 		}
 		if first && len(c.plan.Probes) > 0 {
-			if err := c.probeTarget(ctx); err != nil {
+			if err := s.probeTarget(ctx, c.session, c.credentials); err != nil {
 				return func() error { return err }
 			}
 		}
@@ -250,18 +230,6 @@ func (c *PlanClient) launch(ctx context.Context, kind sessionpb.Stage, amount se
 		}
 	})
 	return nil
-}
-
-// probeTarget probes a target that has no agent until the probe succeeds.
-func (c *PlanClient) probeTarget(ctx context.Context) error {
-	config, err := client.TLSConfig(c.plan, c.address, c.tlsDirectory)
-	if err != nil {
-		return err
-	}
-	if probed, err := probe.Until(ctx, client.Probes(c.plan, c.address, c.address, driver.Access{TLS: config, Credentials: c.credentials}), c.session.ProbeFailed); err == nil {
-		c.session.ProbeSucceeded(probed)
-	}
-	return nil // probe.Until only returns ctx's error
 }
 
 // reportReady tells the manager that a stage is ready to start. For a measurement after a warm-up it reports the end of the
@@ -284,83 +252,13 @@ func (c *PlanClient) start(ctx context.Context, o pod.Start) error {
 		return fmt.Errorf("the manager sent an unexpected order to start %s", o.Stage)
 	}
 	s.started = true
-	at := c.session.Local(o.At)
-	c.loop.Background(ctx, func() func() error {
-		load := &plannedLoad{Profile: s.amount.Profile, HTTP2: c.plan.Streams > 0}
-		load.Named, load.Names = c.plan.Named()
-		begin := order{Begin: wall(at), Load: load}
-		if err := s.pipe.send(s.exited, begin); err != nil {
-			return func() error { return err }
-		}
-		timer := time.NewTimer(time.Until(at))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return nothing
-		}
-		began := time.Now()
-		if err := s.api.resume(ctx); err != nil {
-			return func() error { return fmt.Errorf("start k6's load: %w", err) }
-		}
-		return func() error {
-			s.load.began = began
-			close(s.resumed)
-			c.log.Info("Started load", "stage", o.Stage.String(), "delay", began.Sub(at))
-			c.awaitEnd(ctx, s)
-			return nil
-		}
-	})
+	load := &plannedLoad{Profile: s.amount.Profile, HTTP2: c.plan.Streams > 0}
+	load.Named, load.Names = c.plan.Named()
+	s.runLoad(ctx, c.session.Local(o.At), order{Load: load}, func(v1.Status) error {
+		s.k6.signal(os.Interrupt) // ends k6's --linger
+		return nil
+	}, "stage", o.Stage.String())
 	return nil
-}
-
-// awaitEnd waits for the end of a stage's load and then makes k6 exit.
-func (c *PlanClient) awaitEnd(ctx context.Context, s *planStage) {
-	c.loop.Background(ctx, func() func() error {
-		if _, err := s.api.await(ctx, ended); err != nil {
-			return nothing // ctx is done
-		}
-		now := time.Now()
-		if err := s.pipe.send(s.exited, order{End: wall(now)}); err != nil {
-			return func() error { return err }
-		}
-		return func() error {
-			s.load.took = max(now.Sub(s.load.began), 1)
-			s.k6.signal(os.Interrupt) // ends k6's --linger
-			return nil
-		}
-	})
-}
-
-// stop ends a stage's load at a time. k6 interrupts the requests that are under way.
-func (c *PlanClient) stop(ctx context.Context, s *planStage, at time.Time) {
-	if s.stopped {
-		return
-	}
-	s.stopped = true
-	c.loop.Background(ctx, func() func() error {
-		select {
-		case <-s.resumed:
-		case <-ctx.Done():
-			return nothing
-		}
-		if err := s.pipe.send(s.exited, order{Last: wall(at)}); err != nil {
-			return func() error { return err }
-		}
-		timer := time.NewTimer(time.Until(at))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-s.exited:
-			return nothing
-		case <-ctx.Done():
-			return nothing
-		}
-		if err := s.api.stop(ctx); err != nil {
-			c.log.Warn("Failed to end load: it may have ended already", "reason", s.clipped(err.Error()))
-		}
-		return nothing
-	})
 }
 
 // exit collects the metrics of a stage whose k6 has exited. After the warm-up it launches the measurement; after the

@@ -194,11 +194,7 @@ func kindOf(k *metrics.Metric) (k6metric.Kind, k6metric.Unit) {
 // elapsed. It marks the first one that is crossed as aborted and returns the name of its
 // metric, or returns an empty string if none is crossed.
 func (r *registry) crossed(elapsed time.Duration) string {
-	var all []k6metric.Metric
-	for _, m := range r.all() {
-		all = append(all, *m)
-	}
-	t, _ := k6metric.Crossed(r.thresholds, all, elapsed)
+	t, _ := k6metric.Crossed(r.thresholds, r.all(), elapsed)
 	if t == nil {
 		return ""
 	}
@@ -218,7 +214,7 @@ func (r *registry) live(elapsed time.Duration, merged bool) *session.ScriptMetri
 	var others []k6metric.Metric
 	for _, m := range r.all() {
 		if slices.ContainsFunc(s.Thresholds, func(t k6metric.Threshold) bool { return t.Metric == m.Name }) {
-			s.Metrics = append(s.Metrics, *m)
+			s.Metrics = append(s.Metrics, m)
 		} else {
 			others = append(others, m.Coarse())
 		}
@@ -229,15 +225,15 @@ func (r *registry) live(elapsed time.Duration, merged bool) *session.ScriptMetri
 
 // all returns the recorded metrics in the order of their first samples, followed
 // by the submetrics that have samples.
-func (r *registry) all() []*k6metric.Metric {
-	var all []*k6metric.Metric
+func (r *registry) all() []k6metric.Metric {
+	var all []k6metric.Metric
 	for _, m := range r.recorded {
-		all = append(all, m.values)
+		all = append(all, *m.values)
 	}
 	for _, base := range slices.Sorted(maps.Keys(r.submetrics)) {
 		for _, sub := range r.submetrics[base] {
 			if sub.values.Kind != "" {
-				all = append(all, sub.values)
+				all = append(all, *sub.values)
 			}
 		}
 	}

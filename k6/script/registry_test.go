@@ -31,7 +31,7 @@ func TestMetricsOfK6AreKept(t *testing.T) {
 	if r.dropped != tooMany {
 		t.Errorf("%d metrics were dropped, want %d", r.dropped, tooMany)
 	}
-	if !slices.ContainsFunc(r.all(), func(m *k6metric.Metric) bool { return m.Name == k6.Iterations.Name && m.Sum == 1 }) {
+	if !slices.ContainsFunc(r.all(), func(m k6metric.Metric) bool { return m.Name == k6.Iterations.Name && m.Sum == 1 }) {
 		t.Error("iterations are not kept")
 	}
 	if n := len(r.all()); n != k6metric.MaxScriptMetrics+len(ofK6)-len(unmergeable) || n > k6metric.MaxMetrics {

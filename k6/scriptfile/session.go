@@ -146,15 +146,9 @@ func aborted(s *result.ScriptTotals) *result.ScriptAbort {
 			continue
 		}
 		t.Aborted = false
-		var metric *k6metric.Metric
-		for j := range s.Metrics {
-			if s.Metrics[j].Name == t.Metric {
-				metric = &s.Metrics[j]
-			}
-		}
 		ran := time.Duration(s.RunMicroseconds) * time.Microsecond
 		a := &result.ScriptAbort{Metric: t.Metric, Bound: t.Source, End: max(int64(ran.Round(time.Second)/time.Second), 1)}
-		if outcome, err := t.Evaluate(metric, ran); err == nil { // k6 has checked it
+		if outcome, err := t.Evaluate(k6metric.Find(s.Metrics, t.Metric), ran); err == nil { // k6 has checked it
 			a.Actual = outcome.Actual
 		}
 		return a

@@ -3,7 +3,6 @@ package blocks
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"k8s.io/utils/ptr"
 
@@ -43,7 +42,7 @@ func Bounds(spec *v1alpha1.BenchmarkSpec) (least, most int) {
 	}
 	least = int(ptr.Deref(r.Min, defaultBlocks))
 	most = max(least, int(ptr.Deref(r.Max, int32(least))))
-	if c := spec.Comparison; c != nil && c.Baseline.Cell == nil && slices.ContainsFunc(c.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.RoleOf(&m) == v1alpha1.RoleGate }) {
+	if c := spec.Comparison; c != nil && c.Baseline.Cell == nil && len(benchmark.GateMetrics(spec)) > 0 {
 		least = most
 	}
 	return least, most

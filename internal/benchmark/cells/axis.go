@@ -1,7 +1,6 @@
 package cells
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,10 +63,8 @@ const maxValueName = 63
 // "#2", and so have strings that are empty, longer than 63 bytes, not printable or have a comma, which
 // separates the values in the name of a cell.
 func nameOf(raw []byte, index int) (name, canonical string, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
+	value, err := decode(raw)
+	if err != nil {
 		return "", "", fmt.Errorf("invalid JSON: %w", err)
 	}
 	encoded, err := json.Marshal(value)

@@ -1,7 +1,9 @@
 package inference
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/blocks"
@@ -52,17 +54,10 @@ func difference(a, b *benchmark.Run, e exempt) string {
 		{"placement of clients", x.Placement, y.Placement, e.placement},
 	} {
 		if !c.exempt && c.x != c.y {
-			return fmt.Sprintf("The %s of %s is %s, that of %s is %s.", c.name, b.Name, orUnknown(c.y), a.Name, orUnknown(c.x))
+			return fmt.Sprintf("The %s of %s is %s, that of %s is %s.", c.name, b.Name, cmp.Or(c.y, "unknown"), a.Name, cmp.Or(c.x, "unknown"))
 		}
 	}
 	return ""
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "unknown"
-	}
-	return text
 }
 
 // Mixed says for each cell why its runs can't be compared with each other or with those of its
@@ -88,7 +83,7 @@ func (d *Design) Mixed(l *blocks.Ledger) []string {
 			check(cell, trial.Valid())
 		}
 	}
-	own := append([]string(nil), mixed...)
+	own := slices.Clone(mixed)
 	with := func(cell, than int) {
 		if than == cells.NoBaseline || mixed[cell] != "" {
 			return

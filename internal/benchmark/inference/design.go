@@ -60,10 +60,8 @@ func (d *Design) Claims() ([]benchmark.Claim, error) {
 		if !d.compared(cell) {
 			continue
 		}
-		for i := range d.Spec.Comparison.Metrics {
-			if m := &d.Spec.Comparison.Metrics[i]; benchmark.RoleOf(m) == v1alpha1.RoleGate {
-				claims = append(claims, d.notWorse(cell, m))
-			}
+		for _, m := range benchmark.GateMetrics(d.Spec) {
+			claims = append(claims, d.notWorse(cell, m))
 		}
 	}
 	return claims, nil

@@ -54,12 +54,10 @@ func CheckSize(spec *v1alpha1.BenchmarkSpec, cells int) error {
 		decide[benchmark.MetricKey(spec.Claims[i].Metric, spec.Claims[i].Request)] = true
 	}
 	if c := spec.Comparison; c != nil {
-		for i := range c.Metrics {
-			e.Compared++
-			if benchmark.RoleOf(&c.Metrics[i]) == v1alpha1.RoleGate {
-				decide[benchmark.KeyOf(&c.Metrics[i])] = true
-			}
-		}
+		e.Compared = len(c.Metrics)
+	}
+	for _, m := range benchmark.GateMetrics(spec) {
+		decide[benchmark.KeyOf(m)] = true
 	}
 	e.Gate = len(decide)
 	if bytes := e.StoredBytes(); bytes > artifact.ConfigMapLimit {

@@ -54,12 +54,9 @@ func NewRun(b *v1alpha1.Benchmark, key benchmark.RunKey, cell *cells.Cell, spec 
 
 // with returns the entries of both maps, those of the second one where both have one.
 func with(given, own map[string]string) map[string]string {
-	all := maps.Clone(own)
-	for key, value := range given {
-		if _, ok := all[key]; !ok {
-			all[key] = value
-		}
-	}
+	all := map[string]string{}
+	maps.Copy(all, given)
+	maps.Copy(all, own)
 	return all
 }
 

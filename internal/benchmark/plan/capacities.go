@@ -7,6 +7,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/blocks"
 	"github.com/assay-dev/assay/internal/benchmark/search"
+	"github.com/assay-dev/assay/internal/statistics"
 )
 
 // capacitiesOf returns the results of the capacity searches that have begun, by cell. from is nil without any.
@@ -46,16 +47,14 @@ func derive(c *benchmark.Capacity, passed []*benchmark.Run) {
 
 // middle returns the median of a metric; 0 without runs.
 func middle(runs []*benchmark.Run, of func(*benchmark.Run) float64) float64 {
+	if len(runs) == 0 {
+		return 0
+	}
 	values := make([]float64, len(runs))
 	for i, r := range runs {
 		values[i] = of(r)
 	}
-	slices.Sort(values)
-	n := len(values)
-	if n == 0 {
-		return 0
-	}
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return statistics.MedianOf(values)
 }
 
 func trialsOf(runs []*benchmark.Run) []search.Trial {

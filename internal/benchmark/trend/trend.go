@@ -39,9 +39,9 @@ func Next(previous *benchmark.Trend, r *benchmark.Round) *benchmark.Trend {
 		before[seriesKey{s.Cell, s.Metric}] = s.Medians
 	}
 	for i := range r.Cells {
-		for _, metric := range gateMetrics(r) {
-			key := seriesKey{r.Cells[i].Name, metric}
-			s := benchmark.TrendSeries{Cell: key.cell, Metric: metric, Medians: slices.Clone(before[key])}
+		for _, m := range benchmark.GateMetrics(&r.Spec) {
+			key := seriesKey{r.Cells[i].Name, benchmark.KeyOf(m)}
+			s := benchmark.TrendSeries{Cell: key.cell, Metric: key.metric, Medians: slices.Clone(before[key])}
 			if s.Medians == nil {
 				s.Medians = make([]*float64, len(previous.Rounds))
 			}
@@ -96,18 +96,6 @@ func gateMedians(r *benchmark.Round) map[seriesKey]*float64 {
 		}
 	}
 	return medians
-}
-
-func gateMetrics(r *benchmark.Round) (metrics []v1alpha1.BenchmarkMetric) {
-	if r.Spec.Comparison == nil {
-		return nil
-	}
-	for i := range r.Spec.Comparison.Metrics {
-		if m := &r.Spec.Comparison.Metrics[i]; benchmark.RoleOf(m) == v1alpha1.RoleGate {
-			metrics = append(metrics, benchmark.KeyOf(m))
-		}
-	}
-	return metrics
 }
 
 // known returns the medians that there are, and the numbers of their rounds.

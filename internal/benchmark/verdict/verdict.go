@@ -27,7 +27,6 @@ func obstacle(c benchmark.Capacity) string {
 // Verdict returns the verdict of a round: Failed if a claim is contradicted, else Inconclusive if one is undecided, else
 // Passed. It is Measured if the spec has neither claims nor gate metrics.
 func Verdict(spec *v1alpha1.BenchmarkSpec, claims []benchmark.Claim) v1alpha1.BenchmarkVerdict {
-	gate := spec.Comparison != nil && slices.ContainsFunc(spec.Comparison.Metrics, func(m v1alpha1.ComparedMetric) bool { return benchmark.RoleOf(&m) == v1alpha1.RoleGate })
 	is := func(verdict v1alpha1.ClaimVerdict) bool {
 		return slices.ContainsFunc(claims, func(c benchmark.Claim) bool { return c.Verdict == verdict })
 	}
@@ -36,7 +35,7 @@ func Verdict(spec *v1alpha1.BenchmarkSpec, claims []benchmark.Claim) v1alpha1.Be
 		return v1alpha1.BenchmarkFailed
 	case is(v1alpha1.ClaimUndecided):
 		return v1alpha1.BenchmarkInconclusive
-	case len(spec.Claims) == 0 && !gate:
+	case len(spec.Claims) == 0 && len(benchmark.GateMetrics(spec)) == 0:
 		return v1alpha1.BenchmarkMeasured
 	}
 	return v1alpha1.BenchmarkPassed
@@ -109,21 +108,15 @@ func Complete(d *inference.Design, l *blocks.Ledger, capacities []benchmark.Capa
 		if len(limited) == 0 {
 			texts = append(texts, fmt.Sprintf("The capacity of %s was found.", cellCount(len(d.Cells))))
 		} else {
-			end.Verdict = worse(end.Verdict, v1alpha1.BenchmarkInconclusive)
+			if end.Verdict != v1alpha1.BenchmarkFailed {
+				end.Verdict = v1alpha1.BenchmarkInconclusive
+			}
 			texts = append(texts, fmt.Sprintf("The capacity of %d of %s was not found. %s", len(limited), cellCount(len(d.Cells)),
 				listed(limited, " ", func(c benchmark.Capacity) string { return d.Cells[c.Cell].Name + ": " + obstacle(c) })))
 		}
 	}
 	end.Message = strings.Join(texts, " ")
 	return end
-}
-
-// worse returns the worse of two verdicts.
-func worse(a, b v1alpha1.BenchmarkVerdict) v1alpha1.BenchmarkVerdict {
-	if a == v1alpha1.BenchmarkFailed {
-		return a
-	}
-	return b
 }
 
 // conclusion says what became of a round's claims.
@@ -139,17 +132,12 @@ func conclusion(d *inference.Design, e *benchmark.Evaluation) string {
 	if len(e.Claims) == 0 {
 		return measured + " No claim was made."
 	}
-	open := slices.DeleteFunc(benchmark.Ranked(e.Claims), func(c benchmark.Claim) bool { return c.Verdict == v1alpha1.ClaimConfirmed })
-	worst := v1alpha1.ClaimConfirmed
-	if len(open) > 0 {
-		worst = open[0].Verdict
-		open = slices.DeleteFunc(open, func(c benchmark.Claim) bool { return c.Verdict != worst })
-	}
-	word := map[v1alpha1.ClaimVerdict]string{v1alpha1.ClaimConfirmed: "confirmed", v1alpha1.ClaimContradicted: "contradicted", v1alpha1.ClaimUndecided: "undecided"}[worst]
-	if len(open) == 0 {
+	worst := benchmark.Ranked(e.Claims)[0].Verdict
+	if worst == v1alpha1.ClaimConfirmed {
 		return fmt.Sprintf("%s confirmed after %s.", benchmark.Plural(len(e.Claims), "claim"), after)
 	}
-	return fmt.Sprintf("%d of %s %s after %s: %s.", len(open), benchmark.Plural(len(e.Claims), "claim"), word, after,
+	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c benchmark.Claim) bool { return c.Verdict != worst })
+	return fmt.Sprintf("%d of %s %s after %s: %s.", len(open), benchmark.Plural(len(e.Claims), "claim"), strings.ToLower(string(worst)), after,
 		listed(open, "; ", func(c benchmark.Claim) string { return describe(d.Cells, &c) }))
 }
 

@@ -184,14 +184,7 @@ func targetPanel(r *result.Result) Panel {
 	for i, c := range r.Containers() {
 		line := Line{Name: c.Name, Stroke: targetStroke(i), Step: true}
 		line.Values = values(r, func(s *result.Second) float64 {
-			used := s.ServerCPU
-			if c.Name != result.ServerContainer {
-				of, exists := s.BackendCPU[c.Name]
-				if used = of; !exists {
-					used = result.Unknown
-				}
-			}
-			return cpuPercent(s, used, c.CPULimit)
+			return cpuPercent(s, s.CPUOf(c.Name), c.CPULimit)
 		})
 		if c.CPULimit <= 0 {
 			line.Name += " (of one CPU)"
