@@ -74,15 +74,7 @@ func measure(ctx context.Context, flags cluster.Flags, file string, streams gene
 		_, _ = io.Copy(streams.ErrOut, &verdict)
 		return nil, err
 	}
-	b, err := c.Benchmark(ctx, fitName)
-	if err != nil {
-		return nil, err
-	}
-	reference, err := cluster.CompletedRound(b, 0)
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.Round(ctx, b, &reference)
+	r, err := c.ReadRound(ctx, fitName, 0)
 	if err != nil {
 		return nil, err
 	}
