@@ -39,17 +39,24 @@ type Flags interface {
 // Connect returns a client that is configured by the flags, the environment and
 // the kubeconfig file. It sends no request.
 func Connect(flags Flags) (*Cluster, error) {
-	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	config, namespace, err := Config(flags)
 	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
+		return nil, err
 	}
-	config, err := flags.ToRESTConfig()
+	return New(config, namespace)
+}
+
+// Config returns what the flags, the environment and the kubeconfig file say of the API server, and the selected namespace.
+func Config(flags Flags) (config *rest.Config, namespace string, err error) {
+	if namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err == nil {
+		config, err = flags.ToRESTConfig()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
+		return nil, "", fmt.Errorf("read kubeconfig: %w", err)
 	}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // client-go's default lets the eleventh object wait, and each further one for 0.2 s
-	return New(config, namespace)
+	return config, namespace, nil
 }
 
 // New returns a client that is configured by config, with a namespace. It sends no request.
