@@ -172,23 +172,11 @@ func complete(flags Flags, limit int, list func(context.Context, *Cluster) ([]st
 	}
 }
 
-// names returns the names of the objects of a kind in the namespace, each with a prefix.
+// names returns the names of the objects of a kind, each with a prefix: those in the namespace, unless the kind has none.
 func (c *Cluster) names(ctx context.Context, list client.ObjectList, prefix string) ([]string, error) {
 	if err := c.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
 		return nil, err
 	}
-	return namesIn(list, prefix)
-}
-
-// namesEverywhere returns the names of the objects of a kind that has no namespace.
-func (c *Cluster) namesEverywhere(ctx context.Context, list client.ObjectList) ([]string, error) {
-	if err := c.List(ctx, list); err != nil {
-		return nil, err
-	}
-	return namesIn(list, "")
-}
-
-func namesIn(list client.ObjectList, prefix string) ([]string, error) {
 	var names []string
 	err := meta.EachListItem(list, func(item runtime.Object) error {
 		names = append(names, prefix+item.(client.Object).GetName())
