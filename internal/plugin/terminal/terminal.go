@@ -73,6 +73,9 @@ func New(out io.Writer, color string, lookup func(string) string) (*Writer, erro
 	return w, nil
 }
 
+// Plain returns a Writer to out, which isn't a terminal, without colors.
+func Plain(out io.Writer) *Writer { return &Writer{out: out} }
+
 // Columns returns the number of columns of the terminal, or 0 if the output is none or that is unknown.
 func (w *Writer) Columns() int { return w.width }
 
