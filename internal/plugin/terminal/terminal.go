@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/assay-dev/assay/internal/plugin/cluster"
 )
 
 // The choices of --color.
@@ -29,9 +31,9 @@ var Choices = []string{Always, Auto, Never}
 const FlagName = "color"
 
 // AddFlag adds the flag to the flags of all commands.
-func AddFlag(root *cobra.Command) error {
+func AddFlag(root *cobra.Command) {
 	root.PersistentFlags().String(FlagName, Auto, "color of the words of verdicts: auto (on a terminal, unless NO_COLOR is set), always or never")
-	return root.RegisterFlagCompletionFunc(FlagName, cobra.FixedCompletions(Choices, cobra.ShellCompDirectiveNoFileComp))
+	cluster.FlagCompletion(root, FlagName, cobra.FixedCompletions(Choices, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // For returns a Writer by the flag of a command.
