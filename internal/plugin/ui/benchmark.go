@@ -110,7 +110,7 @@ func (s *App) benchmarkList(w http.ResponseWriter, r *http.Request) {
 	slices.SortFunc(p.Rows, func(a, b *benchmarkRow) int {
 		return cmp.Or(b.created.Compare(a.created), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	render(w, r, http.StatusOK, "benchmarks", p)
+	render(w, http.StatusOK, "benchmarks", p)
 }
 
 // matrix is the runs of a round: cells down, blocks across.
@@ -287,7 +287,7 @@ func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Events, p.Actions, p.Spec = p.Row.Path+"/events", s.actionsOfBenchmark(r.Context(), b, 0), yamlText(b.Spec)
 	p.Matrix = matrixOf(b, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())
-	render(w, r, http.StatusOK, "benchmark", p)
+	render(w, http.StatusOK, "benchmark", p)
 }
 
 // benchmarkEvents follows the rounds of a Benchmark. A round that ends makes the browser load the page with its report.

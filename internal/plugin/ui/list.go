@@ -260,7 +260,7 @@ func (s *App) list(w http.ResponseWriter, r *http.Request) {
 	p.Servers = choices(func(r *row) string { return r.Server })
 	p.States = choices(func(r *row) string { return r.State })
 	p.Verdicts = choices(func(r *row) string { return r.Verdict })
-	render(w, r, http.StatusOK, "list", p)
+	render(w, http.StatusOK, "list", p)
 }
 
 // listEvents sends the rows that have changed. Those that the page doesn't have yet are only counted, so that nothing moves

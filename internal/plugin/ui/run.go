@@ -111,7 +111,7 @@ func (s *App) failed(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		n.Text = fmt.Sprintf("No %s %q in namespace %s: it was deleted, or never existed.", kind, name, r.PathValue("namespace"))
 	}
-	s.message(w, r, status, n)
+	s.message(w, status, n)
 }
 
 func (s *App) run(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +125,7 @@ func (s *App) run(w http.ResponseWriter, r *http.Request) {
 	if !finished(run) {
 		p.Events = p.Row.Path + "/events"
 		p.Live = newLiveView(run).page(run, s.windows.get(run.UID))
-		render(w, r, http.StatusOK, "run", p)
+		render(w, http.StatusOK, "run", p)
 		return
 	}
 	d, err := report.OfRun(r.Context(), s.in(run.Namespace), run)
@@ -134,7 +134,7 @@ func (s *App) run(w http.ResponseWriter, r *http.Request) {
 		if errors.As(err, new(*cluster.LostError)) {
 			p.Text = "The result of " + run.Name + " can't be read; the status is what is left. " + p.Text
 		}
-		render(w, r, http.StatusOK, "run", p)
+		render(w, http.StatusOK, "run", p)
 		return
 	}
 	document(w, p.page, p.Actions, d)
