@@ -306,21 +306,15 @@ func (s *App) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
 	before, uid := completed(b), b.UID
 	s.watch(w, r, s.runs, s.benchmarks, func() *event {
 		current, ok := object[*v1alpha1.Benchmark](s.benchmarks, b.Namespace, b.Name)
+		notice := s.benchmarks.notice(s.now())
 		if !ok && !s.benchmarks.contact().synced {
-			return &event{Parts: s.noticePart(s.benchmarks)}
+			return &event{Parts: partsOf(map[string]any{"notice": notice})}
 		}
 		if !ok || current.UID != uid || completed(current) != before {
 			return &event{Reload: true}
 		}
-		parts := s.noticePart(s.benchmarks)
-		for name, data := range map[string]any{"head": headOfBenchmark(current), "matrix": matrixOf(current, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())} {
-			html, err := execute(name, data)
-			if err != nil {
-				html = []byte(err.Error())
-			}
-			parts[name] = string(html)
-		}
-		return &event{Parts: parts}
+		runs := objects[*v1alpha1.BenchmarkRun](s.runs)
+		return &event{Parts: partsOf(map[string]any{"notice": notice, "head": headOfBenchmark(current), "matrix": matrixOf(current, runs, s.now())})}
 	})
 }
 

@@ -165,20 +165,14 @@ func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	uid, view := run.UID, newLiveView(run)
 	s.watch(w, r, s.runs, s.runs, func() *event {
+		notice := s.runs.notice(s.now())
 		current, err := s.read(r.Context(), run.Namespace, run.Name)
 		if err != nil || current.UID != uid || finished(current) {
-			return &event{Reload: err == nil || r.Context().Err() == nil && isGone(err), Parts: s.noticePart(s.runs)}
+			return &event{Reload: err == nil || r.Context().Err() == nil && isGone(err), Parts: partsOf(map[string]any{"notice": notice})}
 		}
 		s.windows.see(current)
-		parts, p := s.noticePart(s.runs), view.page(current, s.windows.get(uid))
-		for name, data := range map[string]any{"head": headOf(current), "metrics": p, "plots": p} {
-			html, err := execute(name, data)
-			if err != nil {
-				html = []byte(err.Error())
-			}
-			parts[name] = string(html)
-		}
-		return &event{Parts: parts}
+		p := view.page(current, s.windows.get(uid))
+		return &event{Parts: partsOf(map[string]any{"notice": notice, "head": headOf(current), "metrics": p, "plots": p})}
 	})
 }
 
