@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -249,23 +248,9 @@ func headOfBenchmark(b *v1alpha1.Benchmark) *head {
 	return h
 }
 
-func (s *App) findBenchmark(w http.ResponseWriter, r *http.Request) *v1alpha1.Benchmark {
-	ready(r.Context(), s.runs, s.benchmarks)
-	namespace, name := r.PathValue("namespace"), r.PathValue("name")
-	if b, ok := object[*v1alpha1.Benchmark](s.benchmarks, namespace, name); ok {
-		return b
-	}
-	b := &v1alpha1.Benchmark{}
-	if err := s.client.Get(r.Context(), client.ObjectKey{Namespace: namespace, Name: name}, b); err != nil {
-		s.failed(w, r, err)
-		return nil
-	}
-	return b
-}
-
 func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
-	b := s.findBenchmark(w, r)
-	if b == nil {
+	b, ok := find(s, w, r, &v1alpha1.Benchmark{}, s.benchmarks, s.runs)
+	if !ok {
 		return
 	}
 	p := benchmarkPage{page: s.page("Benchmark "+b.Name, "benchmarks"), Row: benchmarkRowOf(b), Head: headOfBenchmark(b)}
@@ -292,8 +277,8 @@ func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
 
 // benchmarkEvents follows the rounds of a Benchmark. A round that ends makes the browser load the page with its report.
 func (s *App) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
-	b := s.findBenchmark(w, r)
-	if b == nil {
+	b, ok := find(s, w, r, &v1alpha1.Benchmark{}, s.benchmarks, s.runs)
+	if !ok {
 		return
 	}
 	completed := func(b *v1alpha1.Benchmark) int64 {

@@ -77,25 +77,23 @@ func headOf(run *v1alpha1.BenchmarkRun) *head {
 	return h
 }
 
-// find answers with a message and returns nil if a run isn't there.
-func (s *App) find(w http.ResponseWriter, r *http.Request) *v1alpha1.BenchmarkRun {
-	ready(r.Context(), s.runs)
-	namespace, name := r.PathValue("namespace"), r.PathValue("name")
-	run, err := s.read(r.Context(), namespace, name)
+// find reads the object of a path when the stores are ready, the first of which has those of its kind. It answers with a message and returns false
+// if the object isn't there.
+func find[T client.Object](s *App, w http.ResponseWriter, r *http.Request, into T, stores ...*store) (T, bool) {
+	ready(r.Context(), stores...)
+	found, err := read(r.Context(), s, r.PathValue("namespace"), r.PathValue("name"), into, stores[0])
 	if err != nil {
 		s.failed(w, r, err)
-		return nil
 	}
-	return run
+	return found, err == nil
 }
 
-// read returns a run from the store or, if that doesn't have it, from the API server: it may be in another namespace.
-func (s *App) read(ctx context.Context, namespace, name string) (*v1alpha1.BenchmarkRun, error) {
-	if run, ok := object[*v1alpha1.BenchmarkRun](s.runs, namespace, name); ok {
-		return run, nil
+// read returns an object from a store or, if that doesn't have it, from the API server: it may be in another namespace.
+func read[T client.Object](ctx context.Context, s *App, namespace, name string, into T, from *store) (T, error) {
+	if found, ok := object[T](from, namespace, name); ok {
+		return found, nil
 	}
-	run := &v1alpha1.BenchmarkRun{}
-	return run, s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, run)
+	return into, s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
 }
 
 // failed answers with an error of a request to the API server.
@@ -115,8 +113,8 @@ func (s *App) failed(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func (s *App) run(w http.ResponseWriter, r *http.Request) {
-	run := s.find(w, r)
-	if run == nil {
+	run, ok := find(s, w, r, &v1alpha1.BenchmarkRun{}, s.runs)
+	if !ok {
 		return
 	}
 	p := runPage{page: s.page("Run "+run.Name, "runs"), Row: rowOf(run, s.now()), Head: headOf(run)}
@@ -159,14 +157,14 @@ func yamlText(part any) string {
 
 // runEvents follows a run's status until the run has finished.
 func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
-	run := s.find(w, r)
-	if run == nil {
+	run, ok := find(s, w, r, &v1alpha1.BenchmarkRun{}, s.runs)
+	if !ok {
 		return
 	}
 	uid, view := run.UID, newLiveView(run)
 	s.watch(w, r, s.runs, s.runs, func() *event {
 		notice := s.runs.notice(s.now())
-		current, err := s.read(r.Context(), run.Namespace, run.Name)
+		current, err := read(r.Context(), s, run.Namespace, run.Name, &v1alpha1.BenchmarkRun{}, s.runs)
 		if err != nil || current.UID != uid || finished(current) {
 			return &event{Reload: err == nil || r.Context().Err() == nil && isGone(err), Parts: partsOf(map[string]any{"notice": notice})}
 		}
