@@ -65,13 +65,10 @@ func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
 func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 	s := b.Status.Round
 	least, most := blocks.Bounds(&b.Spec)
-	of := fmt.Sprint(most)
-	if least < most {
-		of = fmt.Sprintf("%d to %d", least, most)
-	}
+	of := blocks.Range(least, most)
 	done, runs := int(ptr.Deref(s.CompletedBlocks, 0)), fmt.Sprint(ptr.Deref(s.FinishedRuns, 0))
 	if cells := ptr.Deref(s.Cells, 0); b.Spec.Capacity == nil && cells > 0 { // how many trials a search takes isn't known before
-		runs += " of " + allRuns(least, most, int(cells))
+		runs += " of " + blocks.Range(least*int(cells), most*int(cells))
 	}
 	text := fmt.Sprintf("%d of %s blocks · %s runs", done, of, runs)
 	if lifecycle.IsActive(b) && done < most {
@@ -84,14 +81,6 @@ func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 		text += " · about " + span(end.Sub(now)) + " left"
 	}
 	return text
-}
-
-// allRuns returns how many runs so many blocks have: "40 to 80".
-func allRuns(least, most, cells int) string {
-	if least < most {
-		return fmt.Sprintf("%d to %d", least*cells, most*cells)
-	}
-	return fmt.Sprint(most * cells)
 }
 
 type benchmarkListPage struct {
