@@ -133,7 +133,7 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 	}
 	least, _ := blocks.Bounds(&b.Spec)
 	blocks := least
-	newest := map[benchmark.RunKey]*v1alpha1.BenchmarkRun{}
+	newest, replacements := map[benchmark.RunKey]*v1alpha1.BenchmarkRun{}, map[benchmark.RunKey]int{}
 	var trials []benchmark.RunKey
 	for _, run := range runs {
 		k, ok := benchmark.ParseRunName(b.Name, run.Name)
@@ -148,8 +148,8 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 		blocks = max(blocks, k.Number+1)
 		at := k
 		at.Replacement = 0
-		if other := newest[at]; other == nil || replacementOf(b, other) < k.Replacement {
-			newest[at] = run
+		if newest[at] == nil || replacements[at] < k.Replacement {
+			newest[at], replacements[at] = run, k.Replacement
 		}
 	}
 	blocks = min(blocks, maxMatrix)
@@ -178,11 +178,6 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 		m.Trials = append(m.Trials, p)
 	}
 	return m
-}
-
-func replacementOf(b *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRun) int {
-	k, _ := benchmark.ParseRunName(b.Name, run.Name)
-	return k.Replacement
 }
 
 func placeOf(run *v1alpha1.BenchmarkRun) place {
