@@ -4,6 +4,7 @@ package terminal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -106,6 +107,14 @@ func (w *Writer) Flush() error {
 	_, err := w.out.Write(text)
 	w.text.Reset()
 	return err
+}
+
+// Report writes a report: one of the format text as it is read on the terminal, others as they are.
+func (w *Writer) Report(format string, write func(io.Writer) error) error {
+	if format != "text" {
+		return write(w.out)
+	}
+	return errors.Join(write(w), w.Flush())
 }
 
 // Control sequences of ECMA-48.
