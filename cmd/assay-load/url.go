@@ -72,7 +72,7 @@ func runURL(ctx context.Context, c *cobra.Command, text string, o *urlOptions) e
 		"use -k, or run a plan with tls.certificateAuthorityFile", "tls.clientCertificateFile", "tls.clientCertificateFile of a plan", "change tls.", "run a plan with other tls.")
 	job.Plan.Requests[0].Headers = append(job.Plan.Requests[0].Headers, o.secrets...)
 	job.Version = version
-	return o.RunJob(ctx, job, u.Host, job.Text, true)
+	return o.RunJob(ctx, job, u.Host, true)
 }
 
 var lineNumbers = regexp.MustCompile(`(?m)^line [0-9]+: `)

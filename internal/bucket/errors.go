@@ -18,9 +18,8 @@ var ErrNotFound = errors.New("not found")
 
 // failure is an error of a storage service in one line. It has no address with a query, which may have credentials.
 type failure struct {
-	text  string
-	kind  error // ErrNotFound, the error of the context, or nil
-	cause error // hidden from errors.Unwrap
+	text string
+	kind error // ErrNotFound, the error of the context, or nil
 }
 
 // Error implements error.
@@ -34,7 +33,7 @@ const maxText = 300
 
 // explain returns the error of an SDK as users read it: what the service said, and the fix if there is one.
 func explain(ctx context.Context, err error) error {
-	f := &failure{cause: err}
+	f := &failure{}
 	text := clean(said(err))
 	switch code := gcerrors.Code(err); {
 	case ctx.Err() != nil:

@@ -54,7 +54,7 @@ func parse(address string) (*url.URL, error) {
 	known, ok := schemes[u.Scheme]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("must begin with one of %s", strings.Join(slices.Sorted(schemeNames()), ", "))
+		return nil, fmt.Errorf("must begin with one of %s", strings.Join(slices.Sorted(maps.Keys(schemes)), "://, ")+"://")
 	case u.User != nil:
 		return nil, errors.New("must not have a user or a password: credentials come from a Secret or the service account")
 	case u.Fragment != "" || u.Opaque != "":
@@ -82,16 +82,6 @@ func parse(address string) (*url.URL, error) {
 		return nil, fmt.Errorf("must have a %s that ends with / and doesn't begin with it, without \"..\"", prefix)
 	}
 	return u, nil
-}
-
-func schemeNames() func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range schemes {
-			if !yield(name + "://") {
-				return
-			}
-		}
-	}
 }
 
 // Check returns what is wrong with the URL of a bucket, or nil. Its text follows the name of a field.

@@ -1,6 +1,7 @@
 package hint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -136,7 +137,7 @@ func (f *Fields) Value(at string, value any) string {
 	case map[string]any:
 		if field.Type == "array" && field.Items.Properties["name"] != nil && field.Items.Properties["value"] != nil {
 			for key := range maps.Keys(of) {
-				return fmt.Sprintf("use a list: %s [{name: %s, value: %s}]", name, key, orEllipsis(scalar(of[key])))
+				return fmt.Sprintf("use a list: %s [{name: %s, value: %s}]", name, key, cmp.Or(scalar(of[key]), "…"))
 			}
 		}
 		if field.Type == "array" {
@@ -150,7 +151,7 @@ func (f *Fields) Value(at string, value any) string {
 		}
 	default:
 		if field.Type == "array" {
-			return fmt.Sprintf("use a list: %s [%s]", name, orEllipsis(scalar(value)))
+			return fmt.Sprintf("use a list: %s [%s]", name, cmp.Or(scalar(value), "…"))
 		}
 		if inner, text := field.whole(value); inner != "" {
 			return fmt.Sprintf("use %s {%s: %s}", name, inner, text)

@@ -33,13 +33,6 @@ func isLiteral(text string) bool {
 	return err == nil
 }
 
-func orEllipsis(text string) string {
-	if text == "" {
-		return "…"
-	}
-	return text
-}
-
 func isBool(value any) bool { _, is := value.(bool); return is }
 
 func isNumber(value any) bool { _, is := number(value); return is }

@@ -8,15 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // setMeasured adds a finished run that has all that a report can have: phases, seconds and levels.
@@ -50,16 +47,11 @@ func setMeasured(t *testing.T, server *apiServer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	identity := artifact.Identify(data)
+	config, reference := wrapper.Artifact("default", "tomcat-result", artifact.Key, data)
 	run := succeeded(valid)
-	run.Status.Artifact = &v1alpha1.ArtifactReference{
-		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: "tomcat-result", Key: artifact.Key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
-	}
+	run.Status.Artifact = reference
 	server.SetRun(run)
-	server.SetConfigMap(&corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "tomcat-result", Namespace: "default"},
-		BinaryData: map[string][]byte{artifact.Key: data},
-	})
+	server.SetConfigMap(config)
 }
 
 // documented matches a command in the documentation, up to where a shell takes over.

@@ -71,9 +71,7 @@ func NewCommand(streams genericiooptions.IOStreams, version string) *cobra.Comma
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
 	cluster.CompleteFlags(root, flags)
-	if err := terminal.AddFlag(root); err != nil {
-		panic(err) // cannot happen: the flag was just added
-	}
+	terminal.AddFlag(root)
 	root.AddCommand(
 		ab.NewCommand(flags, streams),
 		benchmark.NewCommand(flags, streams),

@@ -22,6 +22,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin"
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // output stores what a command writes. A test can wait for a text in it.
@@ -268,21 +269,15 @@ func stored(t *testing.T, uid string) *corev1.ConfigMap {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: "tomcat-result", Namespace: "default"},
-		BinaryData: map[string][]byte{artifact.Key: data},
-	}
+	config, _ := wrapper.Artifact("default", "tomcat-result", artifact.Key, data)
+	return config
 }
 
 // reference refers to what stored returns.
 func reference(t *testing.T, uid string) *v1alpha1.ArtifactReference {
 	t.Helper()
-	config := stored(t, uid)
-	identity := artifact.Identify(config.BinaryData[artifact.Key])
-	return &v1alpha1.ArtifactReference{
-		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: config.Name, Key: artifact.Key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
-	}
+	_, reference := wrapper.Artifact("default", "tomcat-result", artifact.Key, stored(t, uid).BinaryData[artifact.Key])
+	return reference
 }
 
 func TestReport(t *testing.T) {

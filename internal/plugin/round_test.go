@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -18,6 +17,7 @@ import (
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
 	"github.com/assay-dev/assay/internal/benchmark/plan"
 	"github.com/assay-dev/assay/internal/plugin/exit"
+	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // roundOf returns the next round of a Benchmark as it is stored: the latency of its second cell is that of the
@@ -71,17 +71,11 @@ func conclude(t *testing.T, b *v1alpha1.Benchmark, factor float64) *corev1.Confi
 		t.Fatal(err)
 	}
 	active(b)
-	identity := artifact.Identify(data)
-	name := fmt.Sprintf("%s-r%d-round", b.Name, r.Number)
+	config, reference := wrapper.Artifact("default", fmt.Sprintf("%s-r%d-round", b.Name, r.Number), benchmark.ArtifactKey, data)
 	b.Status.Round.Claims, b.Status.Round.Effects = lifecycle.Claims(&r.Evaluation), lifecycle.Effects(r.Cells, r.Effects)
-	b.Status.Round.Artifact = &v1alpha1.ArtifactReference{
-		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: name, Key: benchmark.ArtifactKey}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
-	}
+	b.Status.Round.Artifact = reference
 	complete(b, r.Verdict, r.Reason, r.Message)
-	return &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-		BinaryData: map[string][]byte{benchmark.ArtifactKey: data},
-	}
+	return config
 }
 
 func TestReportOfABenchmark(t *testing.T) {

@@ -48,6 +48,14 @@ func Bounds(spec *v1alpha1.BenchmarkSpec) (least, most int) {
 	return least, most
 }
 
+// Range returns bounds in words: "10 to 20", or "10" if both are the same.
+func Range(least, most int) string {
+	if least < most {
+		return fmt.Sprintf("%d to %d", least, most)
+	}
+	return fmt.Sprint(most)
+}
+
 // defaultBlocks is the number of blocks without spec.repetitions.
 const defaultBlocks = 10
 

@@ -1,7 +1,6 @@
 package ab
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -74,13 +73,8 @@ func parseCiphers(list string) ([]string, error) {
 
 // ExpectLength makes the length of the probe's response the expected length of
 // all responses, unless -l is set. It must be called after job.Prepare.
-func (o *Options) ExpectLength(job *standalone.Job) error {
-	probed := job.ProbeResult()
-	if probed == nil {
-		return errors.New("the target hasn't been probed")
-	}
+func (o *Options) ExpectLength(job *standalone.Job) {
 	if !o.AnyLength {
-		job.Plan.Requests[0].Length = probed.DocumentLength
+		job.Plan.Requests[0].Length = job.ProbeResult().DocumentLength
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,21 +53,23 @@ func (o *RunOptions) Open(name string, toFile bool) (*Destination, error) {
 
 // Write writes the report of a result, and the files of a script's handleSummary() into the directory, if there is one.
 func (d *Destination) Write(r *result.Result) error {
-	switch {
-	case d.format == output.Script:
+	if d.format == output.Script {
 		return output.WriteFiles(d.directory, r, os.Stdout)
-	case d.file != nil:
-		if err := Print(d.file, func(w io.Writer) error { return output.Write(w, d.format, r, d.Spec) }); err != nil {
-			return err
-		}
+	}
+	to := os.Stdout
+	if d.file != nil {
+		to = d.file
+	}
+	if err := Print(to, func(w io.Writer) error { return output.Write(w, d.format, r, d.Spec) }); err != nil {
+		return err
+	}
+	if d.file != nil {
 		d.written = true
 		if err := Print(os.Stdout, func(w io.Writer) error {
-			return errors.Join(doc.WriteText(w, report.Verdict(r)), writeLine(w, "Report: "+d.file.Name()))
-		}); err != nil {
+			err := doc.WriteText(w, report.Verdict(r))
+			_, _ = fmt.Fprintln(w, "Report: "+d.file.Name()) // to a buffer
 			return err
-		}
-	default:
-		if err := Print(os.Stdout, func(w io.Writer) error { return output.Write(w, d.format, r, d.Spec) }); err != nil {
+		}); err != nil {
 			return err
 		}
 	}
@@ -76,11 +77,6 @@ func (d *Destination) Write(r *result.Result) error {
 		return nil
 	}
 	return output.WriteFiles(d.directory, r, os.Stderr)
-}
-
-func writeLine(w io.Writer, line string) error {
-	_, err := fmt.Fprintln(w, line)
-	return err
 }
 
 // Close removes the file of a report that wasn't written.

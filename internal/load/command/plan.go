@@ -41,18 +41,18 @@ func (o *RunOptions) RunPlan(ctx context.Context, path, version string, newClien
 		return &Error{Code: ExitUsage, Err: err}
 	}
 	job.Version, job.NewClient = version, newClient
-	return o.RunJob(ctx, job, path, job.Text, false)
+	return o.RunJob(ctx, job, path, false)
 }
 
-// RunJob runs a load and writes its report, with toFile a page or a picture into a file. name is what errors call the load, spec what was
-// run as YAML. It returns only if there is no result; otherwise it exits the process.
-func (o *RunOptions) RunJob(ctx context.Context, job *standalone.Job, name, spec string, toFile bool) error {
+// RunJob runs a load and writes its report, with toFile a page or a picture into a file. name is what errors call the
+// load. It returns only if there is no result; otherwise it exits the process.
+func (o *RunOptions) RunJob(ctx context.Context, job *standalone.Job, name string, toFile bool) error {
 	to, err := o.Open(job.Name, toFile)
 	if err != nil {
 		return &Error{Code: ExitUsage, Err: err}
 	}
 	defer to.Close()
-	to.Spec = spec
+	to.Spec = job.Text
 	defer job.Clean()
 	preparing, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	err = job.Prepare(preparing)

@@ -4,6 +4,7 @@ package k6script
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -152,14 +153,8 @@ func (w *written) setRequests(p *session.Plan) error {
 
 // requestOf returns a request with the headers that the native driver sends.
 func requestOf(r *session.PlannedRequest, host string) request {
-	of := request{Method: r.Method, Path: r.Path, Body: string(r.Body), Bytes: r.GeneratedBytes, Statuses: r.Statuses, Headers: map[string]string{}}
-	if of.Method == "" {
-		of.Method = "GET"
-	}
-	if r.Host != "" {
-		host = r.Host
-	}
-	if host != "" {
+	of := request{Method: cmp.Or(r.Method, "GET"), Path: r.Path, Body: string(r.Body), Bytes: r.GeneratedBytes, Statuses: r.Statuses, Headers: map[string]string{}}
+	if host := cmp.Or(r.Host, host); host != "" {
 		of.Headers["Host"] = host
 	}
 	of.Headers["Accept"] = "*/*"

@@ -81,10 +81,8 @@ func Drive(job *Job, watcher Watcher, end <-chan struct{}, ended func(Outcome) i
 		}
 	}()
 	go func() {
-		if end != nil {
-			<-end
-			c.Finish()
-		}
+		<-end // never, if it is nil
+		c.Finish()
 	}()
 	failed := make(chan error, 1)
 	go func() { failed <- c.Run(context.Background()) }()

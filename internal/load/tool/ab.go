@@ -95,7 +95,7 @@ func parseAB(report, percentiles string) (f *metrics, length int64, err error) {
 	p := parser{text: report}
 	f = &metrics{totals: result.Totals{Tool: &result.Tool{Name: result.ToolAB, Version: p.text1(abVersion)}}}
 	c := &f.totals.Counts
-	f.microseconds = int64(p.seconds("Time taken for tests:", " seconds") * 1e6)
+	f.microseconds = int64(p.float(p.required("Time taken for tests:", " seconds")) * 1e6)
 	c.Requests = p.count("Complete requests:", "")
 	failed := p.count("Failed requests:", "")
 	c.BytesReceived, c.BodyBytes = p.count("Total transferred:", " bytes"), p.count("HTML transferred:", " bytes")
@@ -176,13 +176,16 @@ func (p *parser) value(name, rest string) (string, bool) {
 	return "", false
 }
 
-func (p *parser) count(name, rest string) int64 {
+// required is like value for a line that must be there.
+func (p *parser) required(name, rest string) string {
 	value, is := p.value(name, rest)
 	if !is && p.err == nil {
 		p.err = fmt.Errorf("there is no line %q", name)
 	}
-	return p.number(value)
+	return value
 }
+
+func (p *parser) count(name, rest string) int64 { return p.number(p.required(name, rest)) }
 
 // optional returns a count that is 0 if its line is missing.
 func (p *parser) optional(name string) int64 {
@@ -191,14 +194,6 @@ func (p *parser) optional(name string) int64 {
 		return 0
 	}
 	return p.number(value)
-}
-
-func (p *parser) seconds(name, rest string) float64 {
-	value, is := p.value(name, rest)
-	if !is && p.err == nil {
-		p.err = fmt.Errorf("there is no line %q", name)
-	}
-	return p.float(value)
 }
 
 // text1 returns the first group of a pattern, or an empty text.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/plugin/check"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/plugin/exit"
@@ -27,6 +27,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/watch"
 	"github.com/assay-dev/assay/internal/printable"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/result"
 )
 
 const long = `Compare two variants of a server, A and B, and answer in one sentence.
@@ -149,16 +150,9 @@ func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.
 	cmd.Flags().BoolVar(&o.keep, "keep", true, "keep the Benchmark with its runs after the answer")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the Benchmark instead of creating it")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "maximum time to wait, for example 1h; 0 means no limit")
-	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(metricNames(), cobra.ShellCompDirectiveNoFileComp))
+	cluster.FlagCompletion(cmd, "metric", cobra.FixedCompletions(slices.Sorted(maps.Keys(result.Metrics)), cobra.ShellCompDirectiveNoFileComp))
 	cluster.OutputFlag(cmd, &o.format, formats, "text, markdown (the answer and the report of the round) or json (the report)")
 	return cmd
-}
-
-func metricNames() (names []string) {
-	for _, m := range benchmark.MetricNames {
-		names = append(names, string(m))
-	}
-	return names
 }
 
 // variants returns the run of the manifest, and how its variants differ from it.
@@ -207,12 +201,8 @@ func (o *options) follow(ctx context.Context, c *cluster.Cluster, name string, o
 		progress.Out = streams.ErrOut
 	}
 	var details bytes.Buffer
-	verdict, err := terminal.New(&details, terminal.Never, func(string) string { return "" })
-	if err != nil {
-		return err
-	}
 	remove := fmt.Sprintf("kubectl delete benchmark %s --namespace %s", name, c.Namespace)
-	code := watch.Round(ctx, c, name, "", o.timeout, progress, verdict)
+	code := watch.Round(ctx, c, name, "", o.timeout, progress, terminal.Plain(&details))
 	if coded := (&exit.Error{}); code != nil && (!errors.As(code, &coded) || coded.Err != nil) {
 		return errors.Join(code, write(streams.ErrOut, fmt.Sprintf("The round goes on. To follow it: kubectl assay watch benchmark/%s --namespace %s\nTo delete it: %s\n", name, c.Namespace, remove)))
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
@@ -70,38 +69,31 @@ func (o *options) cancel(ctx context.Context, b *v1alpha1.Benchmark) error {
 	return o.say(b, fmt.Sprintf("round %d is being cancelled", number))
 }
 
-func (o *options) suspend(ctx context.Context, b *v1alpha1.Benchmark) error {
-	if lifecycle.IsSuspended(b) {
-		return o.say(b, "is suspended already")
-	}
-	if err := o.setSuspend(ctx, b, true); err != nil {
-		return err
-	}
-	if lifecycle.IsActive(b) {
-		return o.say(b, fmt.Sprintf("suspended; round %d waits after the run under way", b.Status.Round.Number))
-	}
-	return o.say(b, "suspended")
+func (o *options) suspend() verb {
+	return o.setSuspend(true, "is suspended already", "suspended", "waits after the run under way")
 }
 
-func (o *options) resume(ctx context.Context, b *v1alpha1.Benchmark) error {
-	if !lifecycle.IsSuspended(b) {
-		return o.say(b, "isn't suspended")
+func (o *options) resume() verb { return o.setSuspend(false, "isn't suspended", "resumed", "goes on") }
+
+// setSuspend returns the verb that suspends a Benchmark, or resumes it. already says that it was before, done that it is now, and round what
+// becomes of the round under way.
+func (o *options) setSuspend(suspend bool, already, done, round string) verb {
+	return func(ctx context.Context, b *v1alpha1.Benchmark) error {
+		if lifecycle.IsSuspended(b) == suspend {
+			return o.say(b, already)
+		}
+		if err := o.patch(ctx, b, map[string]any{"spec": map[string]any{"suspend": suspend}}); err != nil {
+			return err
+		}
+		if lifecycle.IsActive(b) {
+			return o.say(b, fmt.Sprintf("%s; round %d %s", done, b.Status.Round.Number, round))
+		}
+		return o.say(b, done)
 	}
-	if err := o.setSuspend(ctx, b, false); err != nil {
-		return err
-	}
-	if lifecycle.IsActive(b) {
-		return o.say(b, fmt.Sprintf("resumed; round %d goes on", b.Status.Round.Number))
-	}
-	return o.say(b, "resumed")
 }
 
 func (o *options) annotate(ctx context.Context, b *v1alpha1.Benchmark, annotation, value string) error {
 	return o.patch(ctx, b, map[string]any{"metadata": map[string]any{"annotations": map[string]string{annotation: value}}})
-}
-
-func (o *options) setSuspend(ctx context.Context, b *v1alpha1.Benchmark, suspend bool) error {
-	return o.patch(ctx, b, map[string]any{"spec": map[string]any{"suspend": ptr.To(suspend)}})
 }
 
 // patch merges a document into a Benchmark, unless it was deleted and recreated since.

@@ -153,8 +153,8 @@ func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.
 		run,
 		newVerb(flags, streams, "cancel", "Cancel the round of a Benchmark that is under way", cancelLong, cancelExample, func(o *options) verb { return o.cancel }),
 		accept,
-		newVerb(flags, streams, "suspend", "Suspend a Benchmark", suspendLong, suspendExample, func(o *options) verb { return o.suspend }),
-		newVerb(flags, streams, "resume", "Resume a suspended Benchmark", resumeLong, suspendExample, func(o *options) verb { return o.resume }),
+		newVerb(flags, streams, "suspend", "Suspend a Benchmark", suspendLong, suspendExample, (*options).suspend),
+		newVerb(flags, streams, "resume", "Resume a suspended Benchmark", resumeLong, suspendExample, (*options).resume),
 	)
 	return cmd
 }

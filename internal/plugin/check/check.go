@@ -35,9 +35,7 @@ func (o *Object) examine(configs map[string]*corev1.ConfigMap) {
 		return
 	}
 	fields := runtime.DeepCopyJSON(o.fields)
-	for _, p := range known().check(fields) {
-		o.add(p)
-	}
+	o.add(known().check(fields)...)
 	if len(o.Problems) > 0 {
 		return
 	}
@@ -46,9 +44,7 @@ func (o *Object) examine(configs map[string]*corev1.ConfigMap) {
 		return
 	}
 	containers, problems := examineRun(fields, configs)
-	for _, p := range problems {
-		o.add(p)
-	}
+	o.add(problems...)
 	if containers != nil {
 		o.Rendered = []Rendered{{Containers: containers}}
 	}

@@ -37,12 +37,14 @@ type Object struct {
 	at   string
 }
 
-// add adds a problem with its line.
-func (o *Object) add(p Problem) {
-	if o.node != nil {
-		p.Line = hint.Line(o.node, o.at+"."+p.Path)
+// add adds problems with their lines.
+func (o *Object) add(problems ...Problem) {
+	for _, p := range problems {
+		if o.node != nil {
+			p.Line = hint.Line(o.node, o.at+"."+p.Path)
+		}
+		o.Problems = append(o.Problems, p)
 	}
-	o.Problems = append(o.Problems, p)
 }
 
 // files returns the names of the files that are meant by a name on the command line, and of those in a directory.

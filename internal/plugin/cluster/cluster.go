@@ -39,17 +39,24 @@ type Flags interface {
 // Connect returns a client that is configured by the flags, the environment and
 // the kubeconfig file. It sends no request.
 func Connect(flags Flags) (*Cluster, error) {
-	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	config, namespace, err := Config(flags)
 	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
+		return nil, err
 	}
-	config, err := flags.ToRESTConfig()
+	return New(config, namespace)
+}
+
+// Config returns what the flags, the environment and the kubeconfig file say of the API server, and the selected namespace.
+func Config(flags Flags) (config *rest.Config, namespace string, err error) {
+	if namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err == nil {
+		config, err = flags.ToRESTConfig()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
+		return nil, "", fmt.Errorf("read kubeconfig: %w", err)
 	}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // client-go's default lets the eleventh object wait, and each further one for 0.2 s
-	return New(config, namespace)
+	return config, namespace, nil
 }
 
 // New returns a client that is configured by config, with a namespace. It sends no request.
@@ -165,23 +172,11 @@ func complete(flags Flags, limit int, list func(context.Context, *Cluster) ([]st
 	}
 }
 
-// names returns the names of the objects of a kind in the namespace, each with a prefix.
+// names returns the names of the objects of a kind, each with a prefix: those in the namespace, unless the kind has none.
 func (c *Cluster) names(ctx context.Context, list client.ObjectList, prefix string) ([]string, error) {
 	if err := c.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
 		return nil, err
 	}
-	return namesIn(list, prefix)
-}
-
-// namesEverywhere returns the names of the objects of a kind that has no namespace.
-func (c *Cluster) namesEverywhere(ctx context.Context, list client.ObjectList) ([]string, error) {
-	if err := c.List(ctx, list); err != nil {
-		return nil, err
-	}
-	return namesIn(list, "")
-}
-
-func namesIn(list client.ObjectList, prefix string) ([]string, error) {
 	var names []string
 	err := meta.EachListItem(list, func(item runtime.Object) error {
 		names = append(names, prefix+item.(client.Object).GetName())

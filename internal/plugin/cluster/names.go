@@ -14,7 +14,7 @@ import (
 // API server, the other names from the kubeconfig file.
 func CompleteFlags(root *cobra.Command, flags Flags) {
 	namespaces := complete(flags, maxNames, func(ctx context.Context, c *Cluster) ([]string, error) {
-		return c.namesEverywhere(ctx, &corev1.NamespaceList{})
+		return c.names(ctx, &corev1.NamespaceList{}, "")
 	})
 	FlagCompletion(root, "namespace", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return namespaces(cmd, nil, toComplete)

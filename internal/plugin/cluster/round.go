@@ -56,6 +56,20 @@ func noRound(b *v1alpha1.Benchmark) string {
 	return fmt.Sprintf("no round yet: %s: %s", state.Reason, state.Message)
 }
 
+// ReadRound returns all metrics of a Benchmark's round that has ended, of the last one if number is 0. The error is as of
+// CompletedRound or Round.
+func (c *Cluster) ReadRound(ctx context.Context, name string, number int64) (*benchmark.Round, error) {
+	b, err := c.Benchmark(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	reference, err := CompletedRound(b, number)
+	if err != nil {
+		return nil, err
+	}
+	return c.Round(ctx, b, &reference)
+}
+
 // Round returns all metrics of a round from its artifact. The error is a LostError if the artifact is missing or
 // isn't the round's.
 func (c *Cluster) Round(ctx context.Context, b *v1alpha1.Benchmark, reference *v1alpha1.RoundReference) (*benchmark.Round, error) {

@@ -3,7 +3,7 @@
 package compare
 
 import (
-	"errors"
+	"io"
 	"maps"
 	"slices"
 
@@ -93,10 +93,7 @@ func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.
 			if err != nil {
 				return err
 			}
-			if o.format != "text" {
-				return o.write(cmd.Context(), c, sources, streams.Out)
-			}
-			return errors.Join(o.write(cmd.Context(), c, sources, out), out.Flush())
+			return out.Report(o.format, func(to io.Writer) error { return o.write(cmd.Context(), c, sources, to) })
 		},
 	}
 	cmd.Flags().StringArrayVarP(&o.selectors, "selector", "l", nil, "label selector of the runs of a side, as in kubectl get; may be repeated")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -22,6 +21,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
 )
 
 var began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -50,15 +50,9 @@ func measured(t *testing.T, name, image string, latency int64, change func(*resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := store(name+"-result", artifact.Key, data, &run.Status.Artifact)
+	config, reference := wrapper.Artifact("default", name+"-result", artifact.Key, data)
+	run.Status.Artifact = reference
 	return []client.Object{run, config}
-}
-
-// store returns a ConfigMap with an artifact, and sets the reference to it.
-func store(name, key string, data []byte, reference **v1alpha1.ArtifactReference) *corev1.ConfigMap {
-	identity := artifact.Identify(data)
-	*reference = &v1alpha1.ArtifactReference{ConfigMap: &v1alpha1.ArtifactConfigMap{Name: name, Key: key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256}
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, BinaryData: map[string][]byte{key: data}}
 }
 
 // release returns six runs of an image.
@@ -97,8 +91,9 @@ func nightly(t *testing.T, latencies ...float64) []client.Object {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reference := v1alpha1.RoundReference{Number: r.Number, Verdict: r.Verdict, CompletionTime: metav1.NewTime(began)}
-		objects = append(objects, store(fmt.Sprintf("nightly-r%d", r.Number), benchmark.ArtifactKey, data, &reference.Artifact))
+		config, stored := wrapper.Artifact("default", fmt.Sprintf("nightly-r%d", r.Number), benchmark.ArtifactKey, data)
+		objects = append(objects, config)
+		reference := v1alpha1.RoundReference{Number: r.Number, Verdict: r.Verdict, CompletionTime: metav1.NewTime(began), Artifact: stored}
 		b.Status.History = append([]v1alpha1.RoundReference{reference}, b.Status.History...)
 	}
 	return objects

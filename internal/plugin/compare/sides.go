@@ -41,15 +41,7 @@ func read(ctx context.Context, c *cluster.Cluster, s *source, metrics []v1alpha1
 
 // roundOf returns a round's valid runs of whole blocks, by cell.
 func roundOf(ctx context.Context, c *cluster.Cluster, s *source) (round.Side, error) {
-	b, err := c.Benchmark(ctx, s.name)
-	if err != nil {
-		return round.Side{}, err
-	}
-	reference, err := cluster.CompletedRound(b, s.round)
-	if err != nil {
-		return round.Side{}, err
-	}
-	r, err := c.Round(ctx, b, &reference)
+	r, err := c.ReadRound(ctx, s.name, s.round)
 	if err != nil {
 		return round.Side{}, err
 	}

@@ -129,17 +129,11 @@ func examine(ctx context.Context, flags cluster.Flags, version string) ([]Check,
 }
 
 func newExamination(flags cluster.Flags, version string) (*examination, error) {
-	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	config, namespace, err := cluster.Config(flags)
 	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
+		return nil, err
 	}
-	config, err := flags.ToRESTConfig()
-	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
-	}
-	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = codecs.WithoutConversion()
-	config.QPS = -1 // about 20 requests, one after the other: client-go's default makes them wait for 2 seconds
 	if problems := validation.ValidateNamespaceName(namespace, false); len(problems) > 0 {
 		return nil, exit.Errorf(exit.Unknown, "%q is not the name of a namespace: %s", namespace, strings.Join(problems, "; "))
 	}

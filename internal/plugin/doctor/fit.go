@@ -64,25 +64,13 @@ func measure(ctx context.Context, flags cluster.Flags, file string, streams gene
 		return nil, cluster.Explain(err)
 	}
 	var verdict bytes.Buffer
-	out, err := terminal.New(&verdict, terminal.Never, func(string) string { return "" })
-	if err != nil {
-		return nil, err
-	}
 	progress := streams
 	progress.Out = streams.ErrOut
-	if err := watch.Round(ctx, c, fitName, request, 0, progress, out); err != nil {
+	if err := watch.Round(ctx, c, fitName, request, 0, progress, terminal.Plain(&verdict)); err != nil {
 		_, _ = io.Copy(streams.ErrOut, &verdict)
 		return nil, err
 	}
-	b, err := c.Benchmark(ctx, fitName)
-	if err != nil {
-		return nil, err
-	}
-	reference, err := cluster.CompletedRound(b, 0)
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.Round(ctx, b, &reference)
+	r, err := c.ReadRound(ctx, fitName, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/manifest"
@@ -115,11 +117,7 @@ func (e *examination) quotas(ctx context.Context, p *probe) []Check {
 	needed := corev1.ResourceList{"count/jobs.batch": *resource.NewQuantity(1, resource.DecimalSI), "configmaps": *resource.NewQuantity(2, resource.DecimalSI)}
 	needed["count/configmaps"] = needed["configmaps"]
 	for _, pod := range p.pods() {
-		for key, amount := range usage(pod) {
-			sum := needed[key]
-			sum.Add(amount)
-			needed[key] = sum
-		}
+		addUsage(needed, pod)
 	}
 	checks := []Check{}
 	for i := range list.Items {
@@ -148,14 +146,15 @@ func (e *examination) quotas(ctx context.Context, p *probe) []Check {
 	return checks
 }
 
-// usage returns what a pod takes from a quota. Init containers of a run need no more than the others.
-func usage(pod *corev1.Pod) corev1.ResourceList {
-	one := *resource.NewQuantity(1, resource.DecimalSI)
-	all := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}
+// addUsage adds what a pod takes from a quota. Init containers of a run need no more than the others.
+func addUsage(all corev1.ResourceList, pod *corev1.Pod) {
 	add := func(key corev1.ResourceName, amount resource.Quantity) {
 		sum := all[key]
 		sum.Add(amount)
 		all[key] = sum
+	}
+	for _, key := range []corev1.ResourceName{corev1.ResourcePods, "count/pods"} {
+		add(key, *resource.NewQuantity(1, resource.DecimalSI))
 	}
 	for i := range pod.Spec.Containers {
 		for name, amount := range pod.Spec.Containers[i].Resources.Requests {
@@ -166,7 +165,6 @@ func usage(pod *corev1.Pod) corev1.ResourceList {
 			add("limits."+name, amount)
 		}
 	}
-	return all
 }
 
 // applies reports whether a quota counts pods of runs, which have a deadline and resources. Quotas of priority classes are
@@ -273,7 +271,8 @@ func changed(asked, created *corev1.Pod) (all []string) {
 			switch {
 			case i < 0:
 				all = append(all, fmt.Sprintf("the %s %s of image %s is added", kind.name, c.Name, c.Image))
-			case !equal(kind.of[i].Resources.Requests, c.Resources.Requests) || !equal(kind.of[i].Resources.Limits, c.Resources.Limits):
+			case !equality.Semantic.DeepEqual(kind.of[i].Resources.Requests, c.Resources.Requests),
+				!equality.Semantic.DeepEqual(kind.of[i].Resources.Limits, c.Resources.Limits):
 				all = append(all, fmt.Sprintf("the resources of the %s %s are changed", kind.name, c.Name))
 			case kind.of[i].Image != c.Image:
 				all = append(all, fmt.Sprintf("the image of the %s %s is changed to %s", kind.name, c.Name, c.Image))
@@ -286,7 +285,7 @@ func changed(asked, created *corev1.Pod) (all []string) {
 		}
 	}
 	for _, field := range []struct{ name, of, got string }{
-		{"runtimeClassName", text(asked.Spec.RuntimeClassName), text(created.Spec.RuntimeClassName)},
+		{"runtimeClassName", ptr.Deref(asked.Spec.RuntimeClassName, ""), ptr.Deref(created.Spec.RuntimeClassName, "")},
 		{"priorityClassName", asked.Spec.PriorityClassName, created.Spec.PriorityClassName},
 	} {
 		if field.of != field.got {
@@ -295,17 +294,6 @@ func changed(asked, created *corev1.Pod) (all []string) {
 	}
 	slices.Sort(all)
 	return all
-}
-
-func text(value *string) string {
-	if value == nil {
-		return ""
-	}
-	return *value
-}
-
-func equal(a, b corev1.ResourceList) bool {
-	return maps.EqualFunc(a, b, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 }
 
 // jobAdmission checks whether the API server takes the Job of the clients, and whether something suspends it.

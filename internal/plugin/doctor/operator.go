@@ -191,14 +191,8 @@ func operatorOf(d *appsv1.Deployment) *operator {
 
 // serves reports whether the operator handles the runs of a namespace.
 func (o *operator) serves(namespace string) bool {
-	for _, container := range o.deployment.Spec.Template.Spec.Containers {
-		for _, argument := range container.Args {
-			if list, is := strings.CutPrefix(argument, "--watch-namespaces="); is {
-				return strings.Contains(","+list+",", ","+namespace+",")
-			}
-		}
-	}
-	return true
+	list, limited := o.arguments["watch-namespaces"]
+	return !limited || strings.Contains(","+list+",", ","+namespace+",")
 }
 
 func (e *examination) leader(ctx context.Context) Check {

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"errors"
 	"io"
 	"slices"
 
@@ -150,10 +149,6 @@ func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.
 			if err != nil {
 				return err
 			}
-			to := streams.Out
-			if format == "text" {
-				to = out
-			}
 			write := func(to io.Writer) error {
 				if kind == cluster.Benchmark {
 					return WriteRound(cmd.Context(), c, name, number, format, to)
@@ -163,7 +158,7 @@ func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.
 			if open {
 				return openPage(cmd.Context(), write, streams)
 			}
-			return errors.Join(write(to), out.Flush())
+			return out.Report(format, write)
 		},
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(append(output.Formats(), roundpage.Formats.Names()...))))

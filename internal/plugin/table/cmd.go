@@ -4,7 +4,6 @@
 package table
 
 import (
-	"errors"
 	"io"
 	"maps"
 	"math"
@@ -121,16 +120,12 @@ func NewCommand(flags cluster.Flags, streams genericiooptions.IOStreams) *cobra.
 			if err != nil {
 				return err
 			}
-			write := func(to io.Writer) error {
+			return out.Report(o.format, func(to io.Writer) error {
 				if benchmark != "" {
 					return o.writePivot(cmd.Context(), c, benchmark, to)
 				}
 				return o.write(cmd.Context(), c, to)
-			}
-			if o.format != "text" {
-				return write(streams.Out)
-			}
-			return errors.Join(write(out), out.Flush())
+			})
 		},
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "label selector, as in kubectl get, for example series=r1,size!=small")

@@ -52,20 +52,12 @@ func (o *options) writePivot(ctx context.Context, c *cluster.Cluster, name strin
 	if o.pivot.round < 0 {
 		return exit.Errorf(exit.Unknown, "--round %d must be a number from 1 on", o.pivot.round)
 	}
-	b, err := c.Benchmark(ctx, name)
-	if err != nil {
-		return err
-	}
-	reference, err := cluster.CompletedRound(b, o.pivot.round)
-	if err != nil {
-		return err
-	}
-	r, err := c.Round(ctx, b, &reference)
+	r, err := c.ReadRound(ctx, name, o.pivot.round)
 	if err != nil {
 		return err
 	}
 	if len(r.Estimates) == 0 {
-		return exit.Errorf(exit.Failed, "round %d of Benchmark %q has no metrics of cells: %s: %s", r.Number, b.Name, r.Reason, r.Message)
+		return exit.Errorf(exit.Failed, "round %d of Benchmark %q has no metrics of cells: %s: %s", r.Number, name, r.Reason, r.Message)
 	}
 	p, err := round.NewPivot(r, round.PivotOptions{
 		Axes: o.pivot.axes, Metric: v1alpha1.BenchmarkMetric(o.pivot.metric), PercentOf: o.pivot.percentOf,

@@ -23,6 +23,7 @@ import (
 	"github.com/assay-dev/assay/internal/plugin/exit"
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // newRun returns a run of a Tomcat with TLS that the operator hasn't processed. It
@@ -80,14 +81,9 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, uid string) []client.Obj
 	if err != nil {
 		t.Fatal(err)
 	}
-	identity := artifact.Identify(data)
-	run.Status.Artifact = &v1alpha1.ArtifactReference{
-		ConfigMap: &v1alpha1.ArtifactConfigMap{Name: run.Name + "-result", Key: artifact.Key}, SizeBytes: &identity.SizeBytes, SHA256: identity.SHA256,
-	}
-	return []client.Object{run, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: run.Name + "-result"},
-		BinaryData: map[string][]byte{artifact.Key: data},
-	}}
+	config, reference := wrapper.Artifact(run.Namespace, run.Name+"-result", artifact.Key, data)
+	run.Status.Artifact = reference
+	return []client.Object{run, config}
 }
 
 // table writes a table and returns it with the exit code and the error.

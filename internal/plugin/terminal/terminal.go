@@ -4,6 +4,7 @@ package terminal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/assay-dev/assay/internal/plugin/cluster"
 )
 
 // The choices of --color.
@@ -29,9 +32,9 @@ var Choices = []string{Always, Auto, Never}
 const FlagName = "color"
 
 // AddFlag adds the flag to the flags of all commands.
-func AddFlag(root *cobra.Command) error {
+func AddFlag(root *cobra.Command) {
 	root.PersistentFlags().String(FlagName, Auto, "color of the words of verdicts: auto (on a terminal, unless NO_COLOR is set), always or never")
-	return root.RegisterFlagCompletionFunc(FlagName, cobra.FixedCompletions(Choices, cobra.ShellCompDirectiveNoFileComp))
+	cluster.FlagCompletion(root, FlagName, cobra.FixedCompletions(Choices, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // For returns a Writer by the flag of a command.
@@ -73,6 +76,9 @@ func New(out io.Writer, color string, lookup func(string) string) (*Writer, erro
 	return w, nil
 }
 
+// Plain returns a Writer to out, which isn't a terminal, without colors.
+func Plain(out io.Writer) *Writer { return &Writer{out: out} }
+
 // Columns returns the number of columns of the terminal, or 0 if the output is none or that is unknown.
 func (w *Writer) Columns() int { return w.width }
 
@@ -101,6 +107,14 @@ func (w *Writer) Flush() error {
 	_, err := w.out.Write(text)
 	w.text.Reset()
 	return err
+}
+
+// Report writes a report: one of the format text as it is read on the terminal, others as they are.
+func (w *Writer) Report(format string, write func(io.Writer) error) error {
+	if format != "text" {
+		return write(w.out)
+	}
+	return errors.Join(write(w), w.Flush())
 }
 
 // Control sequences of ECMA-48.

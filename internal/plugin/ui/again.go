@@ -100,7 +100,7 @@ func (s *App) confirmAgain(kind string) http.HandlerFunc {
 		p := againPage{page: s.page("Run again", kind), Path: pathOf(kind, o.GetNamespace(), o.GetName())}
 		if kind == "benchmarks" {
 			p.Question, p.With = "Run a round of Benchmark "+o.GetName()+"?", "Its runs wait in their lane. The results of its earlier rounds stay."
-			render(w, r, http.StatusOK, "again", p)
+			render(w, http.StatusOK, "again", p)
 			return
 		}
 		name, err := s.freeName(r.Context(), o)
@@ -110,7 +110,7 @@ func (s *App) confirmAgain(kind string) http.HandlerFunc {
 		}
 		p.Question, p.Edit = "Run "+o.GetName()+" again?", fromPath(kind, o.GetNamespace(), o.GetName())
 		p.With = fmt.Sprintf("A new run %s with the same spec is created in namespace %s. The result of %s stays.", name, o.GetNamespace(), o.GetName())
-		render(w, r, http.StatusOK, "again", p)
+		render(w, http.StatusOK, "again", p)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -66,13 +65,10 @@ func benchmarkRowOf(b *v1alpha1.Benchmark) *benchmarkRow {
 func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 	s := b.Status.Round
 	least, most := blocks.Bounds(&b.Spec)
-	of := fmt.Sprint(most)
-	if least < most {
-		of = fmt.Sprintf("%d to %d", least, most)
-	}
+	of := blocks.Range(least, most)
 	done, runs := int(ptr.Deref(s.CompletedBlocks, 0)), fmt.Sprint(ptr.Deref(s.FinishedRuns, 0))
 	if cells := ptr.Deref(s.Cells, 0); b.Spec.Capacity == nil && cells > 0 { // how many trials a search takes isn't known before
-		runs += " of " + allRuns(least, most, int(cells))
+		runs += " of " + blocks.Range(least*int(cells), most*int(cells))
 	}
 	text := fmt.Sprintf("%d of %s blocks · %s runs", done, of, runs)
 	if lifecycle.IsActive(b) && done < most {
@@ -85,14 +81,6 @@ func progressOf(b *v1alpha1.Benchmark, now time.Time) string {
 		text += " · about " + span(end.Sub(now)) + " left"
 	}
 	return text
-}
-
-// allRuns returns how many runs so many blocks have: "40 to 80".
-func allRuns(least, most, cells int) string {
-	if least < most {
-		return fmt.Sprintf("%d to %d", least*cells, most*cells)
-	}
-	return fmt.Sprint(most * cells)
 }
 
 type benchmarkListPage struct {
@@ -110,7 +98,7 @@ func (s *App) benchmarkList(w http.ResponseWriter, r *http.Request) {
 	slices.SortFunc(p.Rows, func(a, b *benchmarkRow) int {
 		return cmp.Or(b.created.Compare(a.created), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	render(w, r, http.StatusOK, "benchmarks", p)
+	render(w, http.StatusOK, "benchmarks", p)
 }
 
 // matrix is the runs of a round: cells down, blocks across.
@@ -145,7 +133,7 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 	}
 	least, _ := blocks.Bounds(&b.Spec)
 	blocks := least
-	newest := map[benchmark.RunKey]*v1alpha1.BenchmarkRun{}
+	newest, replacements := map[benchmark.RunKey]*v1alpha1.BenchmarkRun{}, map[benchmark.RunKey]int{}
 	var trials []benchmark.RunKey
 	for _, run := range runs {
 		k, ok := benchmark.ParseRunName(b.Name, run.Name)
@@ -160,8 +148,8 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 		blocks = max(blocks, k.Number+1)
 		at := k
 		at.Replacement = 0
-		if other := newest[at]; other == nil || replacementOf(b, other) < k.Replacement {
-			newest[at] = run
+		if newest[at] == nil || replacements[at] < k.Replacement {
+			newest[at], replacements[at] = run, k.Replacement
 		}
 	}
 	blocks = min(blocks, maxMatrix)
@@ -190,11 +178,6 @@ func matrixOf(b *v1alpha1.Benchmark, runs []*v1alpha1.BenchmarkRun, now time.Tim
 		m.Trials = append(m.Trials, p)
 	}
 	return m
-}
-
-func replacementOf(b *v1alpha1.Benchmark, run *v1alpha1.BenchmarkRun) int {
-	k, _ := benchmark.ParseRunName(b.Name, run.Name)
-	return k.Replacement
 }
 
 func placeOf(run *v1alpha1.BenchmarkRun) place {
@@ -249,23 +232,9 @@ func headOfBenchmark(b *v1alpha1.Benchmark) *head {
 	return h
 }
 
-func (s *App) findBenchmark(w http.ResponseWriter, r *http.Request) *v1alpha1.Benchmark {
-	ready(r.Context(), s.runs, s.benchmarks)
-	namespace, name := r.PathValue("namespace"), r.PathValue("name")
-	if b, ok := object[*v1alpha1.Benchmark](s.benchmarks, namespace, name); ok {
-		return b
-	}
-	b := &v1alpha1.Benchmark{}
-	if err := s.client.Get(r.Context(), client.ObjectKey{Namespace: namespace, Name: name}, b); err != nil {
-		s.failed(w, r, err)
-		return nil
-	}
-	return b
-}
-
 func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
-	b := s.findBenchmark(w, r)
-	if b == nil {
+	b, ok := find(s, w, r, &v1alpha1.Benchmark{}, s.benchmarks, s.runs)
+	if !ok {
 		return
 	}
 	p := benchmarkPage{page: s.page("Benchmark "+b.Name, "benchmarks"), Row: benchmarkRowOf(b), Head: headOfBenchmark(b)}
@@ -287,13 +256,13 @@ func (s *App) benchmark(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Events, p.Actions, p.Spec = p.Row.Path+"/events", s.actionsOfBenchmark(r.Context(), b, 0), yamlText(b.Spec)
 	p.Matrix = matrixOf(b, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())
-	render(w, r, http.StatusOK, "benchmark", p)
+	render(w, http.StatusOK, "benchmark", p)
 }
 
 // benchmarkEvents follows the rounds of a Benchmark. A round that ends makes the browser load the page with its report.
 func (s *App) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
-	b := s.findBenchmark(w, r)
-	if b == nil {
+	b, ok := find(s, w, r, &v1alpha1.Benchmark{}, s.benchmarks, s.runs)
+	if !ok {
 		return
 	}
 	completed := func(b *v1alpha1.Benchmark) int64 {
@@ -306,21 +275,15 @@ func (s *App) benchmarkEvents(w http.ResponseWriter, r *http.Request) {
 	before, uid := completed(b), b.UID
 	s.watch(w, r, s.runs, s.benchmarks, func() *event {
 		current, ok := object[*v1alpha1.Benchmark](s.benchmarks, b.Namespace, b.Name)
+		notice := s.benchmarks.notice(s.now())
 		if !ok && !s.benchmarks.contact().synced {
-			return &event{Parts: s.noticePart(s.benchmarks)}
+			return &event{Parts: partsOf(map[string]any{"notice": notice})}
 		}
 		if !ok || current.UID != uid || completed(current) != before {
 			return &event{Reload: true}
 		}
-		parts := s.noticePart(s.benchmarks)
-		for name, data := range map[string]any{"head": headOfBenchmark(current), "matrix": matrixOf(current, objects[*v1alpha1.BenchmarkRun](s.runs), s.now())} {
-			html, err := execute(name, data)
-			if err != nil {
-				html = []byte(err.Error())
-			}
-			parts[name] = string(html)
-		}
-		return &event{Parts: parts}
+		runs := objects[*v1alpha1.BenchmarkRun](s.runs)
+		return &event{Parts: partsOf(map[string]any{"notice": notice, "head": headOfBenchmark(current), "matrix": matrixOf(current, runs, s.now())})}
 	})
 }
 

@@ -58,7 +58,7 @@ func (s *App) confirmDelete(kind string) http.HandlerFunc {
 		} else if !is {
 			p.Kind, p.With = "Benchmark", "Its runs and the results of its rounds are deleted with it."
 		}
-		render(w, r, http.StatusOK, "delete", p)
+		render(w, http.StatusOK, "delete", p)
 	}
 }
 
@@ -67,7 +67,7 @@ func (s *App) delete(kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		o, uid := changed(kind, r), types.UID(r.PostForm.Get("uid"))
 		if uid == "" {
-			s.message(w, r, http.StatusBadRequest, notice{"Nothing deleted", "The request doesn't say which object was meant."})
+			s.message(w, http.StatusBadRequest, notice{"Nothing deleted", "The request doesn't say which object was meant."})
 			return
 		}
 		if err := s.client.Delete(r.Context(), o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {

@@ -98,11 +98,11 @@ func (o *options) run(ctx context.Context, flags cluster.Flags, streams generici
 	if o.port < 0 || o.port > 65535 {
 		return exit.Errorf(exit.Unknown, "--port %d must be 0 to 65535", o.port)
 	}
-	c, err := cluster.Connect(flags)
+	config, namespace, err := cluster.Config(flags)
 	if err != nil {
 		return err
 	}
-	config, err := flags.ToRESTConfig()
+	c, err := cluster.New(config, namespace)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 func (s *App) compare(w http.ResponseWriter, r *http.Request) {
 	keys := r.URL.Query()["run"]
 	if len(keys) < 2 || len(keys) > round.MaxSides {
-		s.message(w, r, http.StatusBadRequest, notice{"Compare", "Tick two to six runs in the list to compare them. The first one is the baseline."})
+		s.message(w, http.StatusBadRequest, notice{"Compare", "Tick two to six runs in the list to compare them. The first one is the baseline."})
 		return
 	}
 	clusters, names := make([]*cluster.Cluster, len(keys)), make([]string, len(keys))
@@ -27,7 +27,7 @@ func (s *App) compare(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := compare.Page(r.Context(), clusters, names)
 	if err != nil {
-		s.message(w, r, http.StatusUnprocessableEntity, notice{"Not compared", sentence(err)})
+		s.message(w, http.StatusUnprocessableEntity, notice{"Not compared", sentence(err)})
 		return
 	}
 	if !slices.ContainsFunc(clusters, func(c *cluster.Cluster) bool { return c.Namespace != clusters[0].Namespace }) {

@@ -61,7 +61,7 @@ func (s *App) create(w http.ResponseWriter, r *http.Request) {
 		if !s.may(r.Context(), "create", cluster.BenchmarkRun, s.namespace, "") {
 			p.Notice = notice{"Not permitted", "You may not create benchmarkruns in namespace " + s.namespace + ". A role with the verb create would allow it; a manifest may name another namespace, in which you may."}
 		}
-		render(w, r, http.StatusOK, "create", p)
+		render(w, http.StatusOK, "create", p)
 		return
 	}
 	p.Manifest = r.PostForm.Get("manifest")
@@ -85,7 +85,7 @@ func (s *App) create(w http.ResponseWriter, r *http.Request) {
 			status = code
 		}
 	}
-	render(w, r, status, "create", p)
+	render(w, status, "create", p)
 }
 
 // sample returns a sample, or a file of a published report, as YAML.

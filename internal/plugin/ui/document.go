@@ -49,12 +49,12 @@ func (s *App) file(w http.ResponseWriter, r *http.Request, name string, write fu
 	format := cmp.Or(r.URL.Query().Get("format"), "html")
 	kind, known := fileTypes[format]
 	if !known {
-		s.message(w, r, http.StatusUnprocessableEntity, notice{"No file", "Reports are here as html, json and csv. kubectl assay report has all formats."})
+		s.message(w, http.StatusUnprocessableEntity, notice{"No file", "Reports are here as html, json and csv. kubectl assay report has all formats."})
 		return
 	}
 	var text bytes.Buffer
 	if err := write(format, &text); err != nil {
-		s.message(w, r, http.StatusUnprocessableEntity, notice{"No file", sentence(err)})
+		s.message(w, http.StatusUnprocessableEntity, notice{"No file", sentence(err)})
 		return
 	}
 	extension, _, _ := strings.Cut(format, "=")

@@ -135,7 +135,7 @@ func (g *guard) protect(next http.Handler, csrf string) http.Handler {
 			return
 		}
 		if token := r.URL.Query().Get(tokenParameter); token != "" && r.Method == http.MethodGet {
-			g.open(w, r, token)
+			g.open(w, token)
 			return
 		}
 		if !g.same(w, r) {
@@ -153,11 +153,11 @@ func (g *guard) protect(next http.Handler, csrf string) http.Handler {
 
 // open answers the URL with the token: it sets the cookie and goes to the page without the token. A redirect would still
 // count as coming from another site if that is where the user clicked, so that the browser would keep the cookie back.
-func (g *guard) open(w http.ResponseWriter, r *http.Request, token string) {
+func (g *guard) open(w http.ResponseWriter, token string) {
 	if !equal(token, g.token) {
 		http.Error(w, `This token is of another session. Open the URL that "kubectl assay ui" has printed last.`, http.StatusUnauthorized)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	render(w, r, http.StatusOK, "enter", "/")
+	render(w, http.StatusOK, "enter", "/")
 }

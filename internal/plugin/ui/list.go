@@ -260,7 +260,7 @@ func (s *App) list(w http.ResponseWriter, r *http.Request) {
 	p.Servers = choices(func(r *row) string { return r.Server })
 	p.States = choices(func(r *row) string { return r.State })
 	p.Verdicts = choices(func(r *row) string { return r.Verdict })
-	render(w, r, http.StatusOK, "list", p)
+	render(w, http.StatusOK, "list", p)
 }
 
 // listEvents sends the rows that have changed. Those that the page doesn't have yet are only counted, so that nothing moves
@@ -271,7 +271,7 @@ func (s *App) listEvents(w http.ResponseWriter, r *http.Request) {
 	var shown map[string]string
 	s.watch(w, r, s.runs, s.runs, func() *event {
 		rows, _ := s.rows(f)
-		e := &event{Parts: s.noticePart(s.runs), Rows: map[string]string{}}
+		e := &event{Parts: partsOf(map[string]any{"notice": s.runs.notice(s.now())}), Rows: map[string]string{}}
 		current := make(map[string]string, len(rows))
 		for _, r := range rows {
 			html, err := execute("row", r)
@@ -294,13 +294,17 @@ func (s *App) listEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// noticePart returns the part of a page with what the user should know of the connection.
-func (s *App) noticePart(of *store) map[string]string {
-	html, err := execute("notice", of.notice(s.now()))
-	if err != nil {
-		return nil
+// partsOf returns the contents of elements of a page by their names, which are those of their templates, given their data.
+func partsOf(elements map[string]any) map[string]string {
+	parts := map[string]string{}
+	for name, data := range elements {
+		html, err := execute(name, data)
+		if err != nil {
+			html = []byte(err.Error())
+		}
+		parts[name] = string(html)
 	}
-	return map[string]string{"notice": string(html)}
+	return parts
 }
 
 // pathOf returns the path of an object's page.

@@ -92,17 +92,17 @@ func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	token, has := strings.CutPrefix(r.Header.Get(authorization), bearer)
 	if token = strings.TrimSpace(token); !has || token == "" {
-		p.refuse(w, r, errNoToken)
+		p.refuse(w, errNoToken)
 		return
 	}
 	user, err := p.users.of(r.Context(), token, r.RemoteAddr)
 	if err != nil {
-		p.refuse(w, r, err)
+		p.refuse(w, err)
 		return
 	}
 	r, limits, leave, err := p.quotas.enter(r, user)
 	if err != nil {
-		p.refuse(w, r, err)
+		p.refuse(w, err)
 		return
 	}
 	defer leave()
@@ -112,7 +112,7 @@ func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	app, err := p.login.Open(token, scopeOf(r), limits)
 	if err != nil {
-		p.refuse(w, r, err)
+		p.refuse(w, err)
 		return
 	}
 	app.user, app.csrf, app.windows = printable.Text(user.name), csrf, p.windows
@@ -137,7 +137,7 @@ var (
 )
 
 // refuse answers a request of a user who isn't known with why, and what such a request needs.
-func (p *Portal) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (p *Portal) refuse(w http.ResponseWriter, err error) {
 	status, problem := http.StatusBadGateway, "The API server can't be asked: "+sentence(err)
 	switch {
 	case errors.Is(err, errNoToken):
@@ -153,5 +153,5 @@ func (p *Portal) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	render(w, r, status, "refused", page{Title: "Not logged in", Notice: notice{Text: problem}})
+	render(w, status, "refused", page{Title: "Not logged in", Notice: notice{Text: problem}})
 }

@@ -77,25 +77,23 @@ func headOf(run *v1alpha1.BenchmarkRun) *head {
 	return h
 }
 
-// find answers with a message and returns nil if a run isn't there.
-func (s *App) find(w http.ResponseWriter, r *http.Request) *v1alpha1.BenchmarkRun {
-	ready(r.Context(), s.runs)
-	namespace, name := r.PathValue("namespace"), r.PathValue("name")
-	run, err := s.read(r.Context(), namespace, name)
+// find reads the object of a path when the stores are ready, the first of which has those of its kind. It answers with a message and returns false
+// if the object isn't there.
+func find[T client.Object](s *App, w http.ResponseWriter, r *http.Request, into T, stores ...*store) (T, bool) {
+	ready(r.Context(), stores...)
+	found, err := read(r.Context(), s, r.PathValue("namespace"), r.PathValue("name"), into, stores[0])
 	if err != nil {
 		s.failed(w, r, err)
-		return nil
 	}
-	return run
+	return found, err == nil
 }
 
-// read returns a run from the store or, if that doesn't have it, from the API server: it may be in another namespace.
-func (s *App) read(ctx context.Context, namespace, name string) (*v1alpha1.BenchmarkRun, error) {
-	if run, ok := object[*v1alpha1.BenchmarkRun](s.runs, namespace, name); ok {
-		return run, nil
+// read returns an object from a store or, if that doesn't have it, from the API server: it may be in another namespace.
+func read[T client.Object](ctx context.Context, s *App, namespace, name string, into T, from *store) (T, error) {
+	if found, ok := object[T](from, namespace, name); ok {
+		return found, nil
 	}
-	run := &v1alpha1.BenchmarkRun{}
-	return run, s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, run)
+	return into, s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
 }
 
 // failed answers with an error of a request to the API server.
@@ -111,12 +109,12 @@ func (s *App) failed(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		n.Text = fmt.Sprintf("No %s %q in namespace %s: it was deleted, or never existed.", kind, name, r.PathValue("namespace"))
 	}
-	s.message(w, r, status, n)
+	s.message(w, status, n)
 }
 
 func (s *App) run(w http.ResponseWriter, r *http.Request) {
-	run := s.find(w, r)
-	if run == nil {
+	run, ok := find(s, w, r, &v1alpha1.BenchmarkRun{}, s.runs)
+	if !ok {
 		return
 	}
 	p := runPage{page: s.page("Run "+run.Name, "runs"), Row: rowOf(run, s.now()), Head: headOf(run)}
@@ -125,7 +123,7 @@ func (s *App) run(w http.ResponseWriter, r *http.Request) {
 	if !finished(run) {
 		p.Events = p.Row.Path + "/events"
 		p.Live = newLiveView(run).page(run, s.windows.get(run.UID))
-		render(w, r, http.StatusOK, "run", p)
+		render(w, http.StatusOK, "run", p)
 		return
 	}
 	d, err := report.OfRun(r.Context(), s.in(run.Namespace), run)
@@ -134,7 +132,7 @@ func (s *App) run(w http.ResponseWriter, r *http.Request) {
 		if errors.As(err, new(*cluster.LostError)) {
 			p.Text = "The result of " + run.Name + " can't be read; the status is what is left. " + p.Text
 		}
-		render(w, r, http.StatusOK, "run", p)
+		render(w, http.StatusOK, "run", p)
 		return
 	}
 	document(w, p.page, p.Actions, d)
@@ -159,26 +157,20 @@ func yamlText(part any) string {
 
 // runEvents follows a run's status until the run has finished.
 func (s *App) runEvents(w http.ResponseWriter, r *http.Request) {
-	run := s.find(w, r)
-	if run == nil {
+	run, ok := find(s, w, r, &v1alpha1.BenchmarkRun{}, s.runs)
+	if !ok {
 		return
 	}
 	uid, view := run.UID, newLiveView(run)
 	s.watch(w, r, s.runs, s.runs, func() *event {
-		current, err := s.read(r.Context(), run.Namespace, run.Name)
+		notice := s.runs.notice(s.now())
+		current, err := read(r.Context(), s, run.Namespace, run.Name, &v1alpha1.BenchmarkRun{}, s.runs)
 		if err != nil || current.UID != uid || finished(current) {
-			return &event{Reload: err == nil || r.Context().Err() == nil && isGone(err), Parts: s.noticePart(s.runs)}
+			return &event{Reload: err == nil || r.Context().Err() == nil && isGone(err), Parts: partsOf(map[string]any{"notice": notice})}
 		}
 		s.windows.see(current)
-		parts, p := s.noticePart(s.runs), view.page(current, s.windows.get(uid))
-		for name, data := range map[string]any{"head": headOf(current), "metrics": p, "plots": p} {
-			html, err := execute(name, data)
-			if err != nil {
-				html = []byte(err.Error())
-			}
-			parts[name] = string(html)
-		}
-		return &event{Parts: parts}
+		p := view.page(current, s.windows.get(uid))
+		return &event{Parts: partsOf(map[string]any{"notice": notice, "head": headOf(current), "metrics": p, "plots": p})}
 	})
 }
 

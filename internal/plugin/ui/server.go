@@ -197,7 +197,7 @@ func (s *App) handler() http.Handler {
 		mux.HandleFunc("POST /"+kind+"/{namespace}/{name}/resume", s.suspend(kind, false))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.message(w, r, http.StatusNotFound, notice{"Not found", "There is no page " + r.URL.Path + "."})
+		s.message(w, http.StatusNotFound, notice{"Not found", "There is no page " + r.URL.Path + "."})
 	})
 	return mux
 }
@@ -232,14 +232,14 @@ func (s *App) page(title, section string) page {
 }
 
 // message answers with a page that has nothing but a notice.
-func (s *App) message(w http.ResponseWriter, r *http.Request, status int, n notice) {
+func (s *App) message(w http.ResponseWriter, status int, n notice) {
 	p := s.page(n.Title, "")
 	p.Notice = n
-	render(w, r, status, "message", p)
+	render(w, status, "message", p)
 }
 
 // render answers with a page.
-func render(w http.ResponseWriter, _ *http.Request, status int, name string, data any) {
+func render(w http.ResponseWriter, status int, name string, data any) {
 	text, err := execute(name, data)
 	if err != nil {
 		http.Error(w, "The page can't be made: "+err.Error(), http.StatusInternalServerError)

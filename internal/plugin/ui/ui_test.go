@@ -26,6 +26,7 @@ import (
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/plugin/cluster"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/wrapper"
 )
 
 // site is the pages of a cluster with given objects, and a browser that has opened them.
@@ -227,6 +228,7 @@ func withResult(t *testing.T, run *v1alpha1.BenchmarkRun) *corev1.ConfigMap {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.Status.Artifact = &v1alpha1.ArtifactReference{ConfigMap: &v1alpha1.ArtifactConfigMap{Name: run.Name + "-result", Key: "result"}, SHA256: artifact.Identify(encoded).SHA256}
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: run.Name + "-result"}, BinaryData: map[string][]byte{"result": encoded}}
+	config, reference := wrapper.Artifact(run.Namespace, run.Name+"-result", "result", encoded)
+	run.Status.Artifact = reference
+	return config
 }

@@ -28,16 +28,16 @@ type windows struct {
 
 // see adds the window of a run's status. It forgets a run that has finished.
 func (w *windows) see(run *v1alpha1.BenchmarkRun) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if finished(run) {
-		w.forget(run.UID)
+		delete(w.of, run.UID)
 		return
 	}
 	next, ok := windowOf(run)
 	if !ok {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	all := w.of[run.UID]
 	if n := len(all); n > 0 && next.Second+next.Seconds <= all[n-1].Second+all[n-1].Seconds {
 		return
@@ -49,13 +49,6 @@ func (w *windows) see(run *v1alpha1.BenchmarkRun) {
 		return
 	}
 	w.of[run.UID] = append(all[max(0, len(all)-maxWindows+1):], next)
-}
-
-// forget forgets a run.
-func (w *windows) forget(uid types.UID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.of, uid)
 }
 
 // get returns the windows of a run in their order.

@@ -98,11 +98,7 @@ func blocksOf(b *v1alpha1.Benchmark) (text string, percent int32) {
 	least, most := blocks.Bounds(&b.Spec)
 	cells, whole := int(ptr.Deref(round.Cells, 0)), int(ptr.Deref(round.CompletedBlocks, 0))
 	valid := int(ptr.Deref(round.FinishedRuns, 0) - ptr.Deref(round.InvalidRuns, 0))
-	of := fmt.Sprint(most)
-	if least < most {
-		of = fmt.Sprintf("%d to %d", least, most)
-	}
-	text = fmt.Sprintf("%d of %s blocks, %d of %d cells of the next", whole, of, max(0, valid-whole*cells), cells)
+	text = fmt.Sprintf("%d of %s blocks, %d of %d cells of the next", whole, blocks.Range(least, most), max(0, valid-whole*cells), cells)
 	if b.Spec.Capacity != nil || most*cells == 0 {
 		return text, -1
 	}
