@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"google.golang.org/grpc"
@@ -58,7 +59,7 @@ func (k *kubelet) newSession(ctx context.Context, pod *corev1.Pod) (*simulated, 
 	s := &simulated{role: sessionpb.Role_ROLE_AGENT, workload: k.workload, ends: map[uint64]int64{}}
 	if pod.Labels[manifest.LabelRole] == manifest.RoleClient {
 		s.role = sessionpb.Role_ROLE_CLIENT
-		if s.index, err = strconv.Atoi(indexOf(pod)); err != nil {
+		if s.index, err = strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation]); err != nil {
 			return nil, err
 		}
 	}
