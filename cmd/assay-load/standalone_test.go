@@ -210,6 +210,20 @@ func TestRunWithoutValidResult(t *testing.T) {
 	}
 }
 
+// interrupt starts a command, interrupts it when something was requested, and returns its exit code.
+func interrupt(t *testing.T, command *exec.Cmd, requested <-chan struct{}) int {
+	t.Helper()
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-requested
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	return command.ProcessState.ExitCode()
+}
+
 func TestInterrupt(t *testing.T) {
 	requested := make(chan struct{}, 1)
 	server := testserver.New(t, func(r testserver.Request) testserver.Answer {
@@ -221,15 +235,7 @@ func TestInterrupt(t *testing.T) {
 	temporary := t.TempDir()
 	command, output, errors := program(t, mainVariable, "1", "run", planFile(t, "url: http://%s\nload: {closed: {connections: 3, durationSeconds: 600}}", server.Address()))
 	command.Env = append(command.Env, "TMPDIR="+temporary)
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-requested
-	if err := command.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = command.Wait()
-	if code := command.ProcessState.ExitCode(); code != 130 || !strings.Contains(output.String(), "Interrupted: The measurement was interrupted after") ||
+	if code := interrupt(t, command, requested); code != 130 || !strings.Contains(output.String(), "Interrupted: The measurement was interrupted after") ||
 		!strings.Contains(output.String(), "Failed requests:        0\n") {
 		t.Errorf("exit code %d\n%s%s", code, output, errors)
 	}
@@ -248,15 +254,7 @@ func TestInterruptedProbe(t *testing.T) {
 	temporary, reports := t.TempDir(), t.TempDir()
 	command, output, errors := program(t, mainVariable, "1", "-o", "html", "--directory", reports, "http://"+server.Address())
 	command.Env = append(command.Env, "TMPDIR="+temporary)
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-requested
-	if err := command.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = command.Wait()
-	if code := command.ProcessState.ExitCode(); code != 130 || output.Len() > 0 || !strings.Contains(errors.String(), "interrupted before the load began") {
+	if code := interrupt(t, command, requested); code != 130 || output.Len() > 0 || !strings.Contains(errors.String(), "interrupted before the load began") {
 		t.Errorf("exit code %d\n%s%s", code, output, errors)
 	}
 	for _, directory := range []string{temporary, reports} {

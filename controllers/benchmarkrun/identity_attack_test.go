@@ -258,10 +258,9 @@ func asCached(t testing.TB) client.Client {
 	})}
 }
 
-// TestReconcileCreatesAgainWhatAKilledManagerDidNotRecord kills the manager between the creation of
-// target and Job and the status: nothing shows that a manager created them.
-func TestReconcileCreatesAgainWhatAKilledManagerDidNotRecord(t *testing.T) {
-	b := newBench(t)
+// killedBeforeStatus kills the manager between the creation of target and Job and the status, and returns the target's pod.
+func (b *bench) killedBeforeStatus() corev1.Pod {
+	b.t.Helper()
 	restore := b.intercept(interceptor.Funcs{
 		SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
 			return errKilled
@@ -271,8 +270,16 @@ func TestReconcileCreatesAgainWhatAKilledManagerDidNotRecord(t *testing.T) {
 	restore()
 	var before corev1.Pod
 	if err := b.get("run-target", &before); err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
+	return before
+}
+
+// TestReconcileCreatesAgainWhatAKilledManagerDidNotRecord kills the manager between the creation of
+// target and Job and the status: nothing shows that a manager created them.
+func TestReconcileCreatesAgainWhatAKilledManagerDidNotRecord(t *testing.T) {
+	b := newBench(t)
+	before := b.killedBeforeStatus()
 	fresh := newBench(t, func(w *wrapper.Run) { w.Lane("unused") }) // the manager that follows
 	fresh.run = b.run
 	identifier := &Identifier{Client: api, APIReader: api}
@@ -289,17 +296,7 @@ func TestReconcileCreatesAgainWhatAKilledManagerDidNotRecord(t *testing.T) {
 // twice.
 func TestReconcileKeepsWhatItCreated(t *testing.T) {
 	b := newBench(t)
-	restore := b.intercept(interceptor.Funcs{
-		SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
-			return errKilled
-		},
-	})
-	b.killed()
-	restore()
-	var before corev1.Pod
-	if err := b.get("run-target", &before); err != nil {
-		t.Fatal(err)
-	}
+	before := b.killedBeforeStatus()
 	b.scheduled()
 	if children := b.run.Status.Children; children == nil || children.TargetPodUID != string(before.UID) || children.ClientJobUID == "" {
 		t.Errorf("%+v, want target %s", children, before.UID)

@@ -11,17 +11,13 @@ import (
 )
 
 // countTypes returns the number of types that a file declares.
-func countTypes(name string, content []byte) (n int, err error) {
-	file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
-	if err != nil {
-		return 0, err
-	}
+func countTypes(file *ast.File) (n int) {
 	for _, decl := range file.Decls {
 		if decl, ok := decl.(*ast.GenDecl); ok && decl.Tok == token.TYPE {
 			n += len(decl.Specs)
 		}
 	}
-	return n, nil
+	return n
 }
 
 // backwards returns how many percent of the arrows between the files of the packages below a directory run backwards,

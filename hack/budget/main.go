@@ -9,6 +9,9 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -128,11 +131,15 @@ func measure(files []string) (*house, error) {
 		if err != nil {
 			return nil, err
 		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, content, parser.SkipObjectResolution|parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
 		lines := strings.Count(string(content), "\n")
 		dir := path.Dir(file)
 		program := strings.HasPrefix(file, "hack/") || strings.HasPrefix(file, "test/")
 		switch {
-		case generated(string(content)):
+		case ast.IsGenerated(parsed):
 			continue
 		case strings.HasSuffix(file, "_test.go"):
 			h.tests += lines
@@ -141,30 +148,12 @@ func measure(files []string) (*house, error) {
 			h.programs += lines
 		default:
 			h.product += lines
-			types, err := countTypes(file, content)
-			if err != nil {
-				return nil, err
-			}
-			h.types += types
+			h.types += countTypes(parsed)
 		}
 		h.lines[dir] += lines
 		h.packages[dir] = append(h.packages[dir], file)
 	}
 	return h, nil
-}
-
-// generated reports whether a file has the line that says so, as `go help generate` defines it.
-func generated(content string) bool {
-	for line := range strings.Lines(content) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "// Code generated ") && strings.HasSuffix(line, " DO NOT EDIT.") {
-			return true
-		}
-		if strings.HasPrefix(line, "package ") {
-			return false
-		}
-	}
-	return false
 }
 
 // value returns the number of that name and its unit.

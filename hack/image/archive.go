@@ -71,8 +71,7 @@ func writeTarball(out io.Writer, pieces []piece) error {
 
 // writeZip writes the same files as writeTarball. A zip archive has no use for entries of directories.
 func writeZip(out io.Writer, pieces []piece) error {
-	reader, writer := io.Pipe()
-	go func() { writer.CloseWithError(writeLayer(writer, pieces)) }()
+	reader := openLayer(pieces)
 	defer reader.Close()
 	archive := zip.NewWriter(out)
 	for entries := tar.NewReader(reader); ; {

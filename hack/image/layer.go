@@ -3,8 +3,6 @@ package main
 import (
 	"archive/tar"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -73,6 +71,13 @@ func writeLayer(out io.Writer, pieces []piece) error {
 		}
 	}
 	return archive.Close()
+}
+
+// openLayer returns a reader of what writeLayer writes.
+func openLayer(pieces []piece) io.ReadCloser {
+	reader, writer := io.Pipe()
+	go func() { writer.CloseWithError(writeLayer(writer, pieces)) }()
+	return reader
 }
 
 func addParents(archive *tar.Writer, dir string, made map[string]bool) error {
@@ -201,33 +206,16 @@ type layer struct {
 }
 
 func newLayer(pieces []piece) (v1.Layer, error) {
-	digest := sha256.New()
-	counter := &countingWriter{}
-	if err := writeLayer(io.MultiWriter(digest, counter), pieces); err != nil {
+	digest, size, err := v1.SHA256(openLayer(pieces))
+	if err != nil {
 		return nil, fmt.Errorf("layer: %w", err)
 	}
-	return &layer{
-		pieces: pieces,
-		digest: v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(digest.Sum(nil))},
-		size:   counter.n,
-	}, nil
+	return &layer{pieces: pieces, digest: digest, size: size}, nil
 }
 
 func (l *layer) Digest() (v1.Hash, error)             { return l.digest, nil }
 func (l *layer) DiffID() (v1.Hash, error)             { return l.digest, nil }
 func (l *layer) Size() (int64, error)                 { return l.size, nil }
 func (l *layer) MediaType() (types.MediaType, error)  { return types.DockerUncompressedLayer, nil }
-func (l *layer) Uncompressed() (io.ReadCloser, error) { return l.Compressed() }
-
-func (l *layer) Compressed() (io.ReadCloser, error) {
-	reader, writer := io.Pipe()
-	go func() { writer.CloseWithError(writeLayer(writer, l.pieces)) }()
-	return reader, nil
-}
-
-type countingWriter struct{ n int64 }
-
-func (w *countingWriter) Write(p []byte) (int, error) {
-	w.n += int64(len(p))
-	return len(p), nil
-}
+func (l *layer) Uncompressed() (io.ReadCloser, error) { return openLayer(l.pieces), nil }
+func (l *layer) Compressed() (io.ReadCloser, error)   { return openLayer(l.pieces), nil }

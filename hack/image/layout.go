@@ -82,11 +82,8 @@ func (i image) forPlatform(platform v1.Platform) (v1.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-			reader, writer := io.Pipe()
-			go func() { writer.CloseWithError(writeLayer(writer, pieces)) }()
-			return reader, nil
-		}, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
+		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return openLayer(pieces), nil },
+			tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 		if err != nil {
 			return nil, fmt.Errorf("layer %q: %w", text, err)
 		}

@@ -107,6 +107,32 @@ func TestRoundTripIsExact(t *testing.T) {
 	}
 }
 
+// fitted encodes a result for a ConfigMap, in which it must have room, and returns what is decoded of it.
+func fitted(t *testing.T, whole *result.Result) *result.Result {
+	t.Helper()
+	encoded, err := artifact.Encode(whole, artifact.ConfigMapLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(encoded) > artifact.ConfigMapLimit {
+		t.Fatalf("%d bytes, the limit is %d", len(encoded), artifact.ConfigMapLimit)
+	}
+	kept, err := artifact.Decode(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := artifact.Unpack(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elements := bytes.Count(plain, []byte("{")) + bytes.Count(plain, []byte("["))
+	t.Logf("%d bytes, %d unpacked with %d objects and arrays, %d points", len(encoded), len(plain), elements, len(kept.Series))
+	if len(plain) > 16<<20 || elements > 80_000 {
+		t.Error("it is close to what Decode rejects")
+	}
+	return kept
+}
+
 func TestThinning(t *testing.T) {
 	for name, tc := range map[string]struct {
 		clients, seconds int
@@ -120,26 +146,7 @@ func TestThinning(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := run(tc.clients, tc.seconds)
-			encoded, err := artifact.Encode(whole, artifact.ConfigMapLimit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(encoded) > artifact.ConfigMapLimit {
-				t.Fatalf("%d bytes, the limit is %d", len(encoded), artifact.ConfigMapLimit)
-			}
-			kept, err := artifact.Decode(encoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			plain, err := artifact.Unpack(encoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			elements := bytes.Count(plain, []byte("{")) + bytes.Count(plain, []byte("["))
-			t.Logf("%d bytes, %d unpacked with %d objects and arrays, %d points", len(encoded), len(plain), elements, len(kept.Series))
-			if len(plain) > 16<<20 || elements > 80_000 {
-				t.Error("it is close to what Decode rejects")
-			}
+			kept := fitted(t, whole)
 			if diff := cmp.Diff(whole.Merged, kept.Merged, sameHistograms); diff != "" {
 				t.Errorf("merged (-want +got):\n%s", diff)
 			}
@@ -297,26 +304,7 @@ func TestBackendsFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := withBackends(run(tc.clients, tc.seconds), 8)
-			encoded, err := artifact.Encode(whole, artifact.ConfigMapLimit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(encoded) > artifact.ConfigMapLimit {
-				t.Fatalf("%d bytes, the limit is %d", len(encoded), artifact.ConfigMapLimit)
-			}
-			kept, err := artifact.Decode(encoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			plain, err := artifact.Unpack(encoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			elements := bytes.Count(plain, []byte("{")) + bytes.Count(plain, []byte("["))
-			t.Logf("%d bytes, %d unpacked with %d objects and arrays, %d points", len(encoded), len(plain), elements, len(kept.Series))
-			if len(plain) > 16<<20 || elements > 80_000 {
-				t.Error("it is close to what Decode rejects")
-			}
+			kept := fitted(t, whole)
 			if diff := cmp.Diff(whole.Backends, kept.Backends); diff != "" {
 				t.Errorf("backends (-want +got):\n%s", diff)
 			}

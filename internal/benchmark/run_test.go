@@ -2,19 +2,18 @@ package benchmark_test
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/yaml"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/validity"
+	"github.com/assay-dev/assay/test/definition"
 )
 
 // measured returns the result of a second at the given rate, all of it achieved.
@@ -38,22 +37,12 @@ func measured(rate int64) *result.Result {
 
 // Every metric that the API knows is one of the result, and the other way around.
 func TestMetricsAreThoseOfTheAPI(t *testing.T) {
-	data, err := os.ReadFile("../../config/crd/bases/assay.dev_benchmarks.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd any
-	if err := yaml.Unmarshal(data, &crd); err != nil {
-		t.Fatal(err)
-	}
-	for _, token := range strings.Fields("spec versions schema openAPIV3Schema properties spec properties comparison properties metrics items properties name enum") {
-		crd = crd.(map[string]any)[token]
-		if token == "versions" {
-			crd = crd.([]any)[0]
-		}
+	schema := definition.Schema[any](t, "../../config/crd/bases/assay.dev_benchmarks.yaml")
+	for _, token := range strings.Fields("properties spec properties comparison properties metrics items properties name enum") {
+		schema = schema.(map[string]any)[token]
 	}
 	var want []string
-	for _, name := range crd.([]any) {
+	for _, name := range schema.([]any) {
 		want = append(want, name.(string))
 	}
 	slices.Sort(want)

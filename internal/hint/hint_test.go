@@ -7,29 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"github.com/assay-dev/assay/test/definition"
 )
 
 // run returns the fields of a BenchmarkRun.
 func run(t *testing.T) *Fields {
 	t.Helper()
-	text, err := os.ReadFile("../../config/crd/bases/assay.dev_benchmarkruns.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema *Fields `json:"openAPIV3Schema"`
-				} `json:"schema"`
-			} `json:"versions"`
-		} `json:"spec"`
-	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	return crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	return definition.Schema[*Fields](t, "../../config/crd/bases/assay.dev_benchmarkruns.yaml")
 }
 
 // TestMeaningsAreFields checks that each meaning has a field of a BenchmarkRun, and that each value is one of a field's.

@@ -1,32 +1,16 @@
 package loadplan
 
 import (
-	"os"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/definition"
 )
 
 // TestHistogramsCoverTimeouts checks that histograms cover twice the longest timeout:
 // under open load a request may wait for a connection as long as it may then take.
 func TestHistogramsCoverTimeouts(t *testing.T) {
-	manifest, err := os.ReadFile("../../config/crd/bases/assay.dev_benchmarkruns.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct{ OpenAPIV3Schema schema }
-			}
-		}
-	}
-	if err := yaml.Unmarshal(manifest, &crd); err != nil {
-		t.Fatal(err)
-	}
-	field := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	field := definition.Schema[schema](t, "../../config/crd/bases/assay.dev_benchmarkruns.yaml")
 	for _, name := range []string{"spec", "load", "client", "timeoutSeconds"} {
 		field = field.Properties[name]
 	}

@@ -1,24 +1,21 @@
 package plugin_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/assay-dev/assay/internal/plugin"
+	"github.com/assay-dev/assay/test/golden"
 )
 
 // referencePage has the help of every command.
 const referencePage = "../../docs/kubectl.md"
-
-var updateReference = flag.Bool("update", false, "write docs/kubectl.md")
 
 const referenceIntroduction = `<!-- Generated from the commands: go test ./internal/plugin -run TestReference -update -->
 
@@ -37,18 +34,7 @@ func TestReference(t *testing.T) {
 	want := referenceIntroduction + list.String() + "- [Flags of all commands](#flags-of-all-commands)\n\n" + sections.String() +
 		"## Flags of all commands\n\n" + flagTable(root.PersistentFlags())
 	want = strings.TrimRight(want, "\n") + "\n"
-	if *updateReference {
-		if err := os.WriteFile(referencePage, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(referencePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(have)); diff != "" {
-		t.Errorf("%s isn't current: go test ./internal/plugin -run TestReference -update\n%s", referencePage, diff)
-	}
+	golden.Check(t, referencePage, want)
 }
 
 // describe writes the sections of a command and of those below it, and links to them.

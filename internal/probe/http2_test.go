@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/test/rawserver"
 )
 
 // http2Server starts a server that speaks HTTP/2 and allows 100 streams, over TLS or without.
@@ -77,14 +78,14 @@ func TestAskInHTTP2(t *testing.T) {
 			q := &Request{Probe: session.Probe{Request: session.Get(test.path)}, UserAgent: "x", Host: "www.test", Timeout: 10 * time.Second, Streams: test.streams}
 			switch {
 			case test.path == "/silent":
-				q.Address, q.Timeout = raw(t, saying("")), 50*time.Millisecond
+				q.Address, q.Timeout = rawserver.Start(t, saying("")), 50*time.Millisecond
 			case test.path == "/reset":
-				q.Address = raw(t, func(conn net.Conn) {
+				q.Address = rawserver.Start(t, func(conn net.Conn) {
 					_, _ = conn.Read(make([]byte, 4096))
 					_ = conn.(*net.TCPConn).SetLinger(0)
 				})
 			case test.protocol == nil:
-				q.Address = raw(t, closing(""))
+				q.Address = rawserver.Start(t, closing(""))
 			default:
 				q.Address = address(http2Server(t, test.secure, test.protocol))
 			}

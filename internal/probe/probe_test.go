@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/test/rawserver"
 )
 
 // requestTo returns a request to a server at an address.
@@ -26,33 +26,6 @@ func requestTo(address, path string) *Request {
 }
 
 func address(server *httptest.Server) string { return server.Listener.Addr().String() }
-
-// raw starts a server that calls do for each connection, until the end of the test.
-func raw(t *testing.T, do func(net.Conn)) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	group.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			group.Go(func() {
-				defer func() { _ = conn.Close() }()
-				do(conn)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		group.Wait()
-	})
-	return listener.Addr().String()
-}
 
 // saying returns a function that responds to the first bytes with text, and waits until
 // the other side closes.
@@ -115,26 +88,26 @@ func TestOnce(t *testing.T) {
 		"interim responses":            {*requestTo(at, "/hints"), 4, ""},
 		"long":                         {*requestTo(at, "/long"), 5_000_000_000, ""},
 		"long, without Content-Length": {*requestTo(at, "/endless"), -1, ""},
-		"until the end":                {*requestTo(raw(t, closing("HTTP/1.1 200 OK\r\nServer: test/1\r\n\r\nall")), "/"), 3, ""},
+		"until the end":                {*requestTo(rawserver.Start(t, closing("HTTP/1.1 200 OK\r\nServer: test/1\r\n\r\nall")), "/"), 3, ""},
 		"missing":                      {*requestTo(at, "/missing"), 0, "GET /missing: answered with 404 Not Found"},
 		"broken":                       {*requestTo(at, "/broken"), 0, "GET /broken: the connection was closed before the response was complete"},
-		"half a document":              {*requestTo(raw(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the response was complete"},
+		"half a document":              {*requestTo(rawserver.Start(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the response was complete"},
 		"no server":                    {*requestTo(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
 		"no such name":                 {*requestTo("no-such-name.invalid:80", "/"), 0, "GET /: resolve no-such-name.invalid: "},
-		"no response":                  {Request{Address: raw(t, saying("")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
-		"no response in the head":      {Request{Address: raw(t, saying("HTTP/1.1 200")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
-		"no response in the body":      {Request{Address: raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
-		"a head without end":           {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: header section longer than 64 KiB"},
-		"interim without end":          {*requestTo(raw(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 101))), "/"), 0, "GET /: more than 100 interim responses (1xx)"},
-		"no HTTP":                      {*requestTo(raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: not HTTP: it begins with "SSH-2.0-OpenSSH_9.2`},
-		"lines that end with LF":       {*requestTo(raw(t, saying("HTTP/1.1 200 OK\nServer: test/1\nContent-Length: 2\n\nok")), "/"), 2, ""},
-		"folded lines":                 {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nServer:\r\n test/1\r\nContent-Length: 2\r\n\r\nok")), "/"), 2, ""},
-		"40 KiB of headers":            {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nServer: test/1\r\n"+strings.Repeat("X: "+strings.Repeat("x", 1019)+"\r\n", 40)+"Content-Length: 2\r\n\r\nok")), "/"), 2, ""},
-		"two lengths":                  {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok")), "/"), 0, "GET /: different Content-Lengths: 2 and 3"},
-		"length and chunks":            {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")), "/"), 0, "GET /: Content-Length together with Transfer-Encoding"},
-		"a bare CR":                    {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n")), "/"), 0, `GET /: bare CR in header: in "A"`},
-		"an invalid chunk":             {*requestTo(raw(t, saying("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5x\r\n")), "/"), 0, `GET /: invalid size of a chunk: "5x"`},
-		"TLS":                          {*requestTo(raw(t, saying("\x15\x03\x01\x00\x02\x02\x46\r\n")), "/"), 0, "GET /: not HTTP: the server speaks TLS"},
+		"no response":                  {Request{Address: rawserver.Start(t, saying("")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"no response in the head":      {Request{Address: rawserver.Start(t, saying("HTTP/1.1 200")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"no response in the body":      {Request{Address: rawserver.Start(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
+		"a head without end":           {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", 100_000))), "/"), 0, "GET /: header section longer than 64 KiB"},
+		"interim without end":          {*requestTo(rawserver.Start(t, saying(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 101))), "/"), 0, "GET /: more than 100 interim responses (1xx)"},
+		"no HTTP":                      {*requestTo(rawserver.Start(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), "/"), 0, `GET /: not HTTP: it begins with "SSH-2.0-OpenSSH_9.2`},
+		"lines that end with LF":       {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\nServer: test/1\nContent-Length: 2\n\nok")), "/"), 2, ""},
+		"folded lines":                 {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\r\nServer:\r\n test/1\r\nContent-Length: 2\r\n\r\nok")), "/"), 2, ""},
+		"40 KiB of headers":            {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\r\nServer: test/1\r\n"+strings.Repeat("X: "+strings.Repeat("x", 1019)+"\r\n", 40)+"Content-Length: 2\r\n\r\nok")), "/"), 2, ""},
+		"two lengths":                  {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok")), "/"), 0, "GET /: different Content-Lengths: 2 and 3"},
+		"length and chunks":            {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")), "/"), 0, "GET /: Content-Length together with Transfer-Encoding"},
+		"a bare CR":                    {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n")), "/"), 0, `GET /: bare CR in header: in "A"`},
+		"an invalid chunk":             {*requestTo(rawserver.Start(t, saying("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5x\r\n")), "/"), 0, `GET /: invalid size of a chunk: "5x"`},
+		"TLS":                          {*requestTo(rawserver.Start(t, saying("\x15\x03\x01\x00\x02\x02\x46\r\n")), "/"), 0, "GET /: not HTTP: the server speaks TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Once(t.Context(), &test.request)
@@ -189,7 +162,7 @@ func TestUntilContextIsDone(t *testing.T) {
 		"the next question": func(conn net.Conn) { saying("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")(conn) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			at := raw(t, serve)
+			at := rawserver.Start(t, serve)
 			before := runtime.NumGoroutine()
 			ctx, cancel := context.WithCancel(t.Context())
 			told := make(chan struct{}, 1)

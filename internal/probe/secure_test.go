@@ -21,6 +21,7 @@ import (
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
+	"github.com/assay-dev/assay/test/rawserver"
 )
 
 // secure starts a server that speaks TLS.
@@ -140,7 +141,9 @@ func TestHandshakeErrors(t *testing.T) {
 			ClientCAs: authority.Pool(), MaxVersion: version,
 		})
 	}
-	alert := func(number byte) string { return raw(t, saying("\x15\x03\x03\x00\x02\x02"+string([]byte{number}))) }
+	alert := func(number byte) string {
+		return rawserver.Start(t, saying("\x15\x03\x03\x00\x02\x02"+string([]byte{number})))
+	}
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	tests := map[string]struct {
@@ -181,9 +184,9 @@ func TestHandshakeErrors(t *testing.T) {
 		"unknown site":  {alert(112), session.TLS{}, trusting, "the server has no site named target.test: change tls.serverName"},
 		"another alert": {alert(80), session.TLS{}, trusting, `the server closed TLS with the alert "internal error"`},
 		"plain HTTP":    {address(plain), session.TLS{}, trusting, "the server speaks plain HTTP where TLS was expected"},
-		"no TLS":        {raw(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), session.TLS{}, trusting, "the server doesn't speak TLS"},
-		"closes":        {raw(t, closing("")), session.TLS{}, trusting, "the server closed the connection in the TLS handshake"},
-		"resets": {raw(t, func(conn net.Conn) {
+		"no TLS":        {rawserver.Start(t, saying("SSH-2.0-OpenSSH_9.2\r\n")), session.TLS{}, trusting, "the server doesn't speak TLS"},
+		"closes":        {rawserver.Start(t, closing("")), session.TLS{}, trusting, "the server closed the connection in the TLS handshake"},
+		"resets": {rawserver.Start(t, func(conn net.Conn) {
 			_, _ = conn.Read(make([]byte, 4096))
 			_ = conn.(*net.TCPConn).SetLinger(0)
 		}), session.TLS{}, trusting, "the server reset the connection in the TLS handshake"},
@@ -201,7 +204,7 @@ func TestHandshakeErrors(t *testing.T) {
 }
 
 func TestStalledHandshake(t *testing.T) {
-	q := requestTo(raw(t, saying("\x16")), "/")
+	q := requestTo(rawserver.Start(t, saying("\x16")), "/")
 	q.TLS, q.Timeout = &tls.Config{ServerName: tlstest.Name, MinVersion: tls.VersionTLS12}, 50*time.Millisecond
 	if got, err := Once(t.Context(), q); err == nil || err.Error() != "GET /: no TLS handshake within 50ms" {
 		t.Errorf("%+v, error %v", got, err)

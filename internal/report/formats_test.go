@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/golden"
 )
 
 // secondly returns the result forwarding with all metrics of its seconds.
@@ -55,19 +55,7 @@ func TestFormatsGolden(t *testing.T) {
 		}[name] {
 			t.Run(name+"."+format, func(t *testing.T) {
 				got := written(t, format, r)
-				golden := filepath.Join("testdata", name+"."+strings.ReplaceAll(format, "=", "-")+".golden")
-				if *update {
-					if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				golden.Check(t, filepath.Join("testdata", name+"."+strings.ReplaceAll(format, "=", "-")+".golden"), got)
 			})
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -22,6 +21,7 @@ import (
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/test/golden"
 )
 
 // fails returns a result with one client whose requests failed in one way, and one whose
@@ -62,30 +62,18 @@ func TestTableGolden(t *testing.T) {
 			if err := report.WriteTable(&got, format, rows()); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", "table."+format+".golden")
-			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Check(t, filepath.Join("testdata", "table."+format+".golden"), got.String())
 		})
 	}
 }
 
-// narrow is a terminal with a number of columns.
-type narrow struct {
+// terminal is an output with a number of columns.
+type terminal struct {
 	bytes.Buffer
 	columns int
 }
 
-func (w *narrow) Columns() int { return w.columns }
+func (w *terminal) Columns() int { return w.columns }
 
 // TestTableDropsColumns checks that a narrow terminal gets a table without what decides nothing, and blocks of lines only if that isn't enough.
 func TestTableDropsColumns(t *testing.T) {
@@ -95,7 +83,7 @@ func TestTableDropsColumns(t *testing.T) {
 		66:  {"run", "total", "merged", "failed per client", "valid"},
 		40:  {"tomcat-nio"},
 	} {
-		out := narrow{columns: columns}
+		out := terminal{columns: columns}
 		if err := report.WriteTable(&out, "text", rows()[:1]); err != nil {
 			t.Fatal(err)
 		}
@@ -221,14 +209,6 @@ func TestUnknownTableFormat(t *testing.T) {
 		t.Errorf("error %v, want one that names the formats", err)
 	}
 }
-
-// terminal is an output with a number of columns.
-type terminal struct {
-	bytes.Buffer
-	columns int
-}
-
-func (w *terminal) Columns() int { return w.columns }
 
 // TestTableOnTerminals checks that a line of the table of runs is never wider than the terminal, but for those of notes.
 func TestTableOnTerminals(t *testing.T) {

@@ -132,17 +132,23 @@ func TestDecideNamesAnEviction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene().started(measurementStage)
 			test.change(s)
-			got := stateIn(s.decide())
-			if test.reason == "" {
-				if got.Status != metav1.ConditionUnknown {
-					t.Errorf("the run ends: %+v", got)
-				}
-				return
-			}
-			if got.Status != metav1.ConditionFalse || got.Reason != test.reason || !strings.Contains(got.Message, test.says) {
-				t.Errorf("%s %s: %s; want %s with %q", got.Status, got.Reason, got.Message, test.reason, test.says)
-			}
+			s.checkEnd(t, test.reason, test.says)
 		})
+	}
+}
+
+// checkEnd checks that the run ends for a reason, in a message with a text, or doesn't end if the reason is empty.
+func (s *scene) checkEnd(t *testing.T, reason, says string) {
+	t.Helper()
+	got := stateIn(s.decide())
+	if reason == "" {
+		if got.Status != metav1.ConditionUnknown {
+			t.Errorf("the run ends: %+v", got)
+		}
+		return
+	}
+	if got.Status != metav1.ConditionFalse || got.Reason != reason || !strings.Contains(got.Message, says) {
+		t.Errorf("%s %s: %s; want %s with %q", got.Status, got.Reason, got.Message, reason, says)
 	}
 }
 

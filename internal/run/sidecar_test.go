@@ -3,7 +3,6 @@ package run
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -83,16 +82,7 @@ func TestDecideReadsContainersNextToSidecars(t *testing.T) {
 				addSidecar(pod)
 			}
 			test.change(s)
-			got := stateIn(s.decide())
-			if test.reason == "" {
-				if got.Status != metav1.ConditionUnknown {
-					t.Errorf("the run ends: %+v", got)
-				}
-				return
-			}
-			if got.Status != metav1.ConditionFalse || got.Reason != test.reason || !strings.Contains(got.Message, test.says) {
-				t.Errorf("%s %s: %s; want %s with %q", got.Status, got.Reason, got.Message, test.reason, test.says)
-			}
+			s.checkEnd(t, test.reason, test.says)
 		})
 	}
 }

@@ -23,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
+
+	"github.com/assay-dev/assay/test/definition"
 )
 
 // apiServer checks values as the API server does, by its own code.
@@ -259,14 +261,8 @@ func TestSchemaIsTheAPIs(t *testing.T) {
 	}
 	plan.Properties = map[string]*Schema{"load": plan.Properties["load"], "tls": plan.Properties["tls"]}
 	plan.Required = nil
-	if text, err = os.ReadFile("../../config/crd/bases/assay.dev_benchmarkruns.yaml"); err != nil {
-		t.Fatal(err)
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties
+	run := definition.Schema[apiextensionsv1.JSONSchemaProps](t, "../../config/crd/bases/assay.dev_benchmarkruns.yaml")
+	spec := run.Properties["spec"].Properties
 	tls := spec["target"].Properties["tls"]
 	for _, name := range []string{"certificateAuthorityFile", "clientCertificateFile", "clientKeyFile"} {
 		delete(plan.Properties["tls"].Properties, name) // a file in a plan is an object in a BenchmarkRun

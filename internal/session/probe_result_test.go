@@ -17,6 +17,22 @@ func probeResult() *ProbeResult {
 	}}
 }
 
+// checkDecoded checks what is decoded of an encoded result.
+func checkDecoded(t *testing.T, want, said *ProbeResult) {
+	t.Helper()
+	data, err := said.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeProbeResult(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestProbeResultIsKept(t *testing.T) {
 	for name, want := range map[string]*ProbeResult{
 		"TLS":            probeResult(),
@@ -25,17 +41,7 @@ func TestProbeResultIsKept(t *testing.T) {
 		"unknown length": {DocumentLength: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := want.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := DecodeProbeResult(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			checkDecoded(t, want, want)
 		})
 	}
 }
@@ -53,24 +59,15 @@ func TestProbeResultIsPrintable(t *testing.T) {
 	want.TLS.Issuer = strings.Repeat("<", maxProbeTextBytes) + "…"
 	before := *said.TLS
 
-	data, err := said.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := DecodeProbeResult(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	checkDecoded(t, want, said)
 	if *said.TLS != before {
 		t.Error("what the caller has was changed")
 	}
 
 	said.TLS.Issuer = "CN=bench-ca"
 	want.TLS.Issuer = "CN=bench-ca"
-	if got, err = DecodeProbeResult(encoded(t, said)); err != nil {
+	got, err := DecodeProbeResult(encoded(t, said))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

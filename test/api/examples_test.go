@@ -56,6 +56,43 @@ var leasts = map[string]string{
 	"external https": `spec: {target: {image: null, server: {tomcat: null, external: {url: "https://[2001:db8::1]:8443"}}}}`,
 }
 
+// podFull has the fields of spec.target and of spec.clients that are those of a pod.
+const podFull = `    labels: {example.org/team: web, app.kubernetes.io/part-of: shop}
+    annotations: {example.org/team: web}
+    env: [{name: TZ, value: UTC}, {name: KEY, secretKeyRef: {name: keys, key: token}}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
+    volumes:
+    - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
+    - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
+    - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
+    - {name: shm, emptyDir: {medium: Memory}}
+    volumeMounts:
+    - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
+    - {name: shm, mountPath: /dev/shm2}
+    nodeSelector: {disk: nvme}
+    affinity:
+      nodeAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [nvme]}]}]}
+        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: In, values: ["yes"]}]}}]
+      podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: batch}}, topologyKey: kubernetes.io/hostname}]}
+    tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
+    priorityClassName: high
+    runtimeClassName: runc
+    imagePullSecrets: [{name: registry}]
+    hostAliases: [{ip: 10.0.0.1, hostnames: [db.example.org, db]}]
+    dnsConfig: {nameservers: [10.0.0.10], searches: [example.org], options: [{name: ndots, value: "1"}, {name: use-vc}]}
+    securityContext:
+      runAsUser: 1001
+      runAsGroup: 1001
+      runAsNonRoot: true
+      seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
+      fsGroup: 2000
+      supplementalGroups: [3000]
+      sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
+`
+
 const tomcatFull = `
 apiVersion: assay.dev/v1alpha1
 kind: BenchmarkRun
@@ -111,79 +148,11 @@ spec:
     - {path: /hello.jsp, configMapKeyRef: {name: pages, key: hello.jsp}}
     readiness: {path: /ready, host: "health.example.org:8081", headers: [{name: X-Probe, value: "1"}], port: 8081, timeoutSeconds: 120}
     podSecurity: Baseline
-    labels: {example.org/team: web, app.kubernetes.io/part-of: shop}
-    annotations: {example.org/team: web}
-    env: [{name: TZ, value: UTC}, {name: KEY, secretKeyRef: {name: keys, key: token}}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
-    volumes:
-    - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
-    - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
-    - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
-    - {name: shm, emptyDir: {medium: Memory}}
-    volumeMounts:
-    - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
-    - {name: shm, mountPath: /dev/shm2}
-    nodeSelector: {disk: nvme}
-    affinity:
-      nodeAffinity:
-        requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [nvme]}]}]}
-        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: In, values: ["yes"]}]}}]
-      podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: batch}}, topologyKey: kubernetes.io/hostname}]}
-    tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
-    priorityClassName: high
-    runtimeClassName: runc
-    imagePullSecrets: [{name: registry}]
-    hostAliases: [{ip: 10.0.0.1, hostnames: [db.example.org, db]}]
-    dnsConfig: {nameservers: [10.0.0.10], searches: [example.org], options: [{name: ndots, value: "1"}, {name: use-vc}]}
-    securityContext:
-      runAsUser: 1001
-      runAsGroup: 1001
-      runAsNonRoot: true
-      seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
-      allowPrivilegeEscalation: false
-      readOnlyRootFilesystem: true
-      capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
-      fsGroup: 2000
-      supplementalGroups: [3000]
-      sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
-  clients:
+` + podFull + `  clients:
     replicas: 2
     resources: {cpu: "2", memory: 256Mi, cpuPinning: Required}
     placement: Apart
-    labels: {example.org/team: web, app.kubernetes.io/part-of: shop}
-    annotations: {example.org/team: web}
-    env: [{name: TZ, value: UTC}, {name: KEY, secretKeyRef: {name: keys, key: token}}, {name: MODE, configMapKeyRef: {name: conf, key: mode}}, {name: NODE, fieldRef: {fieldPath: spec.nodeName}}]
-    volumes:
-    - {name: apps, persistentVolumeClaim: {claimName: apps, readOnly: true}}
-    - {name: conf, configMap: {name: conf, defaultMode: 288, optional: true, items: [{key: a, path: b}]}}
-    - {name: keys, secret: {secretName: keys, defaultMode: 256, optional: true, items: [{key: a, path: b}]}}
-    - {name: shm, emptyDir: {medium: Memory}}
-    volumeMounts:
-    - {name: apps, mountPath: /opt/apps, subPath: war, readOnly: true}
-    - {name: shm, mountPath: /dev/shm2}
-    nodeSelector: {disk: nvme}
-    affinity:
-      nodeAffinity:
-        requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, values: [nvme]}]}]}
-        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10, preference: {matchExpressions: [{key: fast, operator: In, values: ["yes"]}]}}]
-      podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: batch}}, topologyKey: kubernetes.io/hostname}]}
-    tolerations: [{key: benchmark, operator: Equal, value: web, effect: NoExecute}]
-    priorityClassName: high
-    runtimeClassName: runc
-    imagePullSecrets: [{name: registry}]
-    hostAliases: [{ip: 10.0.0.1, hostnames: [db.example.org, db]}]
-    dnsConfig: {nameservers: [10.0.0.10], searches: [example.org], options: [{name: ndots, value: "1"}, {name: use-vc}]}
-    securityContext:
-      runAsUser: 1001
-      runAsGroup: 1001
-      runAsNonRoot: true
-      seccompProfile: {type: Localhost, localhostProfile: profiles/server.json}
-      allowPrivilegeEscalation: false
-      readOnlyRootFilesystem: true
-      capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}
-      fsGroup: 2000
-      supplementalGroups: [3000]
-      sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]
-    topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]
+` + podFull + `    topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]
   load:
     requests:
     - path: /a.html

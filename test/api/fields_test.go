@@ -3,14 +3,13 @@ package api
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"github.com/assay-dev/assay/test/definition"
 )
 
 // A schema is a piece of OpenAPI, as the CRD has it.
@@ -32,29 +31,10 @@ func (s schema) properties() map[string]schema {
 // crdSchema is the schema of BenchmarkRun, or of another kind.
 func crdSchema(t *testing.T, kind ...string) schema {
 	t.Helper()
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema schema `json:"openAPIV3Schema"`
-				} `json:"schema"`
-			} `json:"versions"`
-		} `json:"spec"`
-	}
-	readCRD(t, &crd, kind...)
-	return crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	return definition.Schema[schema](t, definitionOf(append(kind, "benchmarkruns")[0]))
 }
 
-func readCRD(t *testing.T, crd any, kind ...string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(crdFolder, "assay.dev_"+append(kind, "benchmarkruns")[0]+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(text, crd); err != nil {
-		t.Fatal(err)
-	}
-}
+func definitionOf(kind string) string { return filepath.Join(crdFolder, "assay.dev_"+kind+".yaml") }
 
 // visit goes through all fields below a schema. A path has [] for the items of
 // a list and {} for the values of a map.

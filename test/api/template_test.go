@@ -9,15 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/assay-dev/assay/test/definition"
 )
 
 // TestSpecIsATemplate embeds the spec of a run, as a Benchmark has it, in another kind, whose CRD the API
 // server accepts only if all rules together stay within its budget. There the
 // template may change, and is checked as a run is.
 func TestSpecIsATemplate(t *testing.T) {
-	var benchmark apiextensionsv1.CustomResourceDefinition
-	readCRD(t, &benchmark, "benchmarks")
-	spec := benchmark.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["template"].Properties["spec"]
+	benchmark := definition.Schema[apiextensionsv1.JSONSchemaProps](t, definitionOf("benchmarks"))
+	spec := benchmark.Properties["spec"].Properties["template"].Properties["spec"]
 	template := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec}}
 	crd := &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "suites.test.assay.dev"},

@@ -93,20 +93,16 @@ func run(ctx context.Context, s *settings, args []string) error {
 		strings.TrimSpace(server.description), s.serverCPU, s.clientCPU, runtime.NumCPU(), s.duration)
 	switch strings.Join(args, " ") {
 	case "":
-		return s.compareAll(ctx, server, directory)
+		for _, c := range s.chosen {
+			if err := s.compare(ctx, server, directory, &c); err != nil {
+				return err
+			}
+		}
+		return nil
 	case "memory":
 		return s.memory(ctx, server, directory)
 	}
 	return fmt.Errorf("unknown argument %q: use memory or none", strings.Join(args, " "))
-}
-
-func (s *settings) compareAll(ctx context.Context, server *server, directory string) error {
-	for _, c := range s.chosen {
-		if err := s.compare(ctx, server, directory, &c); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // compare runs all tools in turn, round by round, and prints their table.

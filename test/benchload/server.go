@@ -50,13 +50,11 @@ http {
 
 // startServer starts nginx on a CPU with files in directory. The caller must call process.Stop.
 func startServer(ctx context.Context, directory string, cpu int) (*server, error) {
-	s := &server{}
-	for _, address := range []*string{&s.plain, &s.tls, &s.http2} {
-		var err error
-		if *address, err = harness.FreeAddress(); err != nil {
-			return nil, err
-		}
+	addresses, err := harness.FreeAddresses(3)
+	if err != nil {
+		return nil, err
 	}
+	s := &server{plain: addresses[0], tls: addresses[1], http2: addresses[2]}
 	for name, size := range map[string]int{"1k": 1 << 10, "32k": 32 << 10} {
 		if err := os.WriteFile(filepath.Join(directory, name), make([]byte, size), 0o644); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -64,11 +65,7 @@ func (c calls) total() (n int) {
 
 // per returns the calls by kind, each divided by the number of runs, the most frequent first.
 func (c calls) per(runs int) string {
-	var kinds []string
-	for kind := range c {
-		kinds = append(kinds, kind)
-	}
-	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(c[b]-c[a], strings.Compare(a, b)) })
+	kinds := slices.SortedFunc(maps.Keys(c), func(a, b string) int { return cmp.Or(c[b]-c[a], strings.Compare(a, b)) })
 	for i, kind := range kinds {
 		kinds[i] = fmt.Sprintf("%s %s", kind, count(float64(c[kind])/float64(runs)))
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // memoryLimit is the memory limit of the manager's container in the chart, in bytes.
@@ -31,7 +33,7 @@ type process struct {
 
 // startManager starts a manager. It doesn't wait until that is ready.
 func (c *cluster) startManager(s *settings) (*process, error) {
-	addresses, err := freeAddresses(4)
+	addresses, err := harness.FreeAddresses(4)
 	if err != nil {
 		return nil, err
 	}
@@ -57,19 +59,6 @@ func (c *cluster) startManager(s *settings) (*process, error) {
 		close(p.ended)
 	}()
 	return p, nil
-}
-
-func freeAddresses(n int) ([]string, error) {
-	var all []string
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = listener.Close() }()
-		all = append(all, listener.Addr().String())
-	}
-	return all, nil
 }
 
 // stop ends the manager. It returns an error with the end of the log if it had ended by itself.

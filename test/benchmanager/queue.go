@@ -107,7 +107,7 @@ func measureQueue(ctx context.Context, s *settings, checks *harness.Checks) (err
 		if ok, err := c.succeeded(ctx, run); err != nil || !ok {
 			return errors.Join(err, fmt.Errorf("run %s finished: %t", a.run, ok))
 		}
-		waits = append(waits, w.admissions()[i+1].at.Sub(later(k.lastGone(a.run), w.finished(a.run))))
+		waits = append(waits, w.admissions()[i+1].at.Sub(slices.MaxFunc([]time.Time{k.lastGone(a.run), w.finished(a.run)}, time.Time.Compare)))
 	}
 	what := fmt.Sprintf("%d finished runs with artifacts of %d KiB, %d waiting", s.finished, size>>10, s.queued)
 	harness.AtMost(checks, what+": start of the process to the first admission", first, maxStart, duration)
@@ -121,13 +121,6 @@ func measureQueue(ctx context.Context, s *settings, checks *harness.Checks) (err
 	checks.Value("by kind", counted.per(s.turns))
 	checks.Value("CPU time per run", ((end.cpu - idle.cpu) / time.Duration(s.turns)).Round(time.Millisecond).String())
 	return nil
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // template has a manager complete a run, and returns it with its artifact.

@@ -12,10 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -27,6 +25,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/session/sessionpb"
+	"github.com/assay-dev/assay/test/harness"
 )
 
 // simulated is a pod's end of a session. It sends what a client or an agent sends, and pings after
@@ -53,19 +52,14 @@ func (k *kubelet) newSession(ctx context.Context, pod *corev1.Pod) (*simulated, 
 	if err != nil {
 		return nil, err
 	}
-	token, err := k.clientset.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{
-			Audiences: []string{session.Audience}, ExpirationSeconds: ptr.To(int64(600)),
-			BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
-		},
-	}, metav1.CreateOptions{})
+	token, err := harness.Token(ctx, k.clientset, pod)
 	if err != nil {
 		return nil, fmt.Errorf("create a token for pod %s: %w", pod.Name, err)
 	}
 	s := &simulated{role: sessionpb.Role_ROLE_AGENT, workload: k.workload, ends: map[uint64]int64{}}
 	if pod.Labels[manifest.LabelRole] == manifest.RoleClient {
 		s.role = sessionpb.Role_ROLE_CLIENT
-		if s.index, err = strconv.Atoi(indexOf(pod)); err != nil {
+		if s.index, err = strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation]); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +75,7 @@ func (k *kubelet) newSession(ctx context.Context, pod *corev1.Pod) (*simulated, 
 	if err != nil {
 		return nil, err
 	}
-	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token.Status.Token)
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	for { // until the manager knows the pod
 		s.rpc, err = sessionpb.NewSessionsClient(s.conn).Join(ctx)
 		if err == nil {
@@ -180,7 +174,7 @@ func (s *simulated) handle(m *sessionpb.ManagerMessage) error {
 	case *sessionpb.ManagerMessage_Start:
 		if m.Start.GetStage() == sessionpb.Stage_STAGE_MEASUREMENT && s.role == sessionpb.Role_ROLE_CLIENT {
 			s.began = m.Start.GetAt()
-			s.workload.start(s.began)
+			s.workload.start()
 		}
 	case *sessionpb.ManagerMessage_Pong:
 		arrived := now()
@@ -243,6 +237,5 @@ func (s *simulated) totals() error {
 		return err
 	}
 	s.number++
-	s.workload.finished()
 	return s.rpc.Send(&sessionpb.PodMessage{Number: s.number, Message: &sessionpb.PodMessage_ClientTotals{ClientTotals: &sessionpb.ClientTotals{Totals: data}}})
 }

@@ -59,14 +59,7 @@ func measureSessions(ctx context.Context, s *settings, checks *harness.Checks) (
 		}
 		runs = append(runs, run)
 	}
-	if err := c.await(ctx, k, p, func() (bool, error) {
-		select {
-		case <-f.began:
-			return true, nil
-		default:
-			return false, nil
-		}
-	}); err != nil {
+	if err := c.await(ctx, k, p, func() (bool, error) { return f.hasStarted(), nil }); err != nil {
 		return fmt.Errorf("wait for the measurement: %w", err)
 	}
 	joined, err := p.used()

@@ -23,9 +23,7 @@ type workload struct {
 
 	mu        sync.Mutex
 	delays    []time.Duration
-	began     chan struct{} // closed when the first measurement starts
-	started   bool
-	ended     int
+	started   bool // the first measurement
 	retries   int
 	lastRetry error
 }
@@ -33,7 +31,7 @@ type workload struct {
 // newWorkload returns the load of clients that each send the given number of seconds. Latencies are
 // log-normal around 5 ms, with a tail to half a second.
 func newWorkload(seconds int) *workload {
-	f := &workload{seconds: seconds, began: make(chan struct{})}
+	f := &workload{seconds: seconds}
 	random := rand.New(rand.NewPCG(1, 2))
 	record := func(m *result.Measure, phase result.Phase, requests int, mean float64) {
 		h := m.Latencies.Of(phase)
@@ -72,26 +70,23 @@ func (f *workload) second(client, number int) *result.ClientSecond {
 
 func (f *workload) totals(client int) *result.Totals { return f.sums[client%variants] }
 
-// start notes that a measurement starts at a time.
-func (f *workload) start(int64) {
+// start notes that a measurement starts.
+func (f *workload) start() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.started {
-		f.started = true
-		close(f.began)
-	}
+	f.started = true
+}
+
+func (f *workload) hasStarted() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.started
 }
 
 func (f *workload) merged(delay time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.delays = append(f.delays, delay)
-}
-
-func (f *workload) finished() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.ended++
 }
 
 func (f *workload) retried(err error) {

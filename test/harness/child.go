@@ -54,11 +54,16 @@ func Pinned(ctx context.Context, cpus, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "taskset", append([]string{"-c", cpus, name}, args...)...)
 }
 
-// FreeAddress returns an address of this host that nothing listens on.
-func FreeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// FreeAddresses returns n different addresses of this host that nothing listens on.
+func FreeAddresses(n int) ([]string, error) {
+	var all []string
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = listener.Close() }()
+		all = append(all, listener.Addr().String())
 	}
-	return listener.Addr().String(), listener.Close()
+	return all, nil
 }

@@ -7,16 +7,20 @@ import (
 	"strings"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/manifest"
 	"github.com/assay-dev/assay/internal/result"
+	"github.com/assay-dev/assay/internal/session"
 )
 
 // Condition returns a condition of a run; one without a status if it isn't set yet.
@@ -68,6 +72,20 @@ func (c *Cluster) Artifact(ctx context.Context, namespace string, of *v1alpha1.A
 		return nil, fmt.Errorf("ConfigMap %s is not what the status announces", stored.Name)
 	}
 	return data, nil
+}
+
+// Token returns a token of a pod for sessions with the manager.
+func Token(ctx context.Context, kube kubernetes.Interface, pod *corev1.Pod) (string, error) {
+	token, err := kube.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{
+			Audiences: []string{session.Audience}, ExpirationSeconds: ptr.To(int64(600)),
+			BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return token.Status.Token, nil
 }
 
 // Children returns the objects that carry the UID of a run, also its artifact.

@@ -16,14 +16,6 @@ type table struct {
 // outcomes counts the attempts of an attack by their outcome.
 type outcomes map[string]int
 
-func (o outcomes) total() int {
-	n := 0
-	for _, count := range o {
-		n += count
-	}
-	return n
-}
-
 // attackInTurn tries each attack in turn until the context ends, or rounds times if that isn't 0. It
 // reads the manager's memory after each attempt.
 func attackInTurn(ctx context.Context, t *target, rounds int, memory func() int64) *table {

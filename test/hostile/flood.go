@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/assay-dev/assay/test/harness"
 )
 
 const (
@@ -36,10 +38,7 @@ func flood(ctx context.Context, addresses []string, connections int) (opened, cl
 					if ctx.Err() == nil {
 						end.Add(1)
 					}
-					select {
-					case <-ctx.Done():
-					case <-time.After(floodPause):
-					}
+					harness.Sleep(ctx, floodPause)
 				}
 			})
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -113,10 +112,6 @@ func (n *neighbor) round(ctx context.Context) (begun time.Duration, problem erro
 // remove deletes an object and what it owns.
 func (n *neighbor) remove(ctx context.Context, object client.Object) error {
 	return harness.Retry(context.WithoutCancel(ctx), func(ctx context.Context) error {
-		err := n.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
+		return client.IgnoreNotFound(n.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -283,7 +282,7 @@ func (t *tenant) unless(ctx context.Context, err error) error {
 
 // converseAs sends a message for a pod until the manager has taken it, and then keeps the session until ctx is done.
 func (t *tenant) converseAs(ctx context.Context, target *target, pod *corev1.Pod, message []byte) error {
-	token, err := t.token(ctx, pod)
+	token, err := harness.Token(ctx, t.kube, pod) // who may create pods may create their tokens
 	if err != nil {
 		return err
 	}
@@ -302,20 +301,6 @@ func (t *tenant) converseAs(ctx context.Context, target *target, pod *corev1.Pod
 		}
 	}
 	return awaitPong(stream) // the connection stays open until the wave is over
-}
-
-// token returns a token of a pod for sessions: who may create pods may create their tokens.
-func (t *tenant) token(ctx context.Context, pod *corev1.Pod) (string, error) {
-	token, err := t.kube.CoreV1().ServiceAccounts(t.namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{
-			Audiences: []string{session.Audience}, ExpirationSeconds: ptr.To(int64(600)),
-			BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return "", err
-	}
-	return token.Status.Token, nil
 }
 
 // attackSessions attacks with the token of a client, and of the next run's client when that has ended: a run ends by the first attack that
@@ -351,7 +336,7 @@ func (t *tenant) attackSession(ctx context.Context, run *v1alpha1.BenchmarkRun) 
 	if err != nil {
 		return err
 	}
-	token, err := t.token(ctx, pod)
+	token, err := harness.Token(ctx, t.kube, pod)
 	if err != nil {
 		return err
 	}

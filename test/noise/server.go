@@ -80,10 +80,11 @@ type server struct {
 
 // start starts the server of that number and warms it up.
 func (s *settings) start(ctx context.Context, k *kind, number int) (*server, error) {
-	address, err := harness.FreeAddress()
+	addresses, err := harness.FreeAddresses(1)
 	if err != nil {
 		return nil, err
 	}
+	address := addresses[0]
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -11,6 +11,20 @@ import (
 // ErrLocked is returned by LockFile if another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
+// Lock keeps two commands from changing the cluster whose files are in a directory at the same time.
+func Lock(dir string, report func(string, ...any)) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "lock")
+	lock, err := LockFile(file, false)
+	if errors.Is(err, ErrLocked) {
+		report("waiting for another command on this cluster")
+		return LockFile(file, true)
+	}
+	return lock, err
+}
+
 // LockFile acquires an exclusive lock, which the kernel releases when the process
 // exits. Without wait it returns ErrLocked if another process holds the lock.
 func LockFile(file string, wait bool) (*os.File, error) {

@@ -95,10 +95,7 @@ func (c Cluster) upOnPodman(ctx context.Context, nodes int, report func(string, 
 	if err := c.checkArchive(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Run, 0o755); err != nil {
-		return err
-	}
-	lock, err := c.lock(report)
+	lock, err := host.Lock(c.Run, report)
 	if err != nil {
 		return err
 	}
@@ -162,17 +159,6 @@ func (c Cluster) startOnPodman(ctx context.Context, nodes int, report func(strin
 		return err
 	}
 	return c.settle(ctx, since, report)
-}
-
-// lock keeps two commands from changing the cluster at the same time.
-func (c Cluster) lock(report func(string, ...any)) (*os.File, error) {
-	file := filepath.Join(c.Run, "lock")
-	lock, err := host.LockFile(file, false)
-	if errors.Is(err, host.ErrLocked) {
-		report("waiting for another command on this cluster")
-		return host.LockFile(file, true)
-	}
-	return lock, err
 }
 
 // prepare records the state of the machine and writes podman's configuration.
@@ -249,10 +235,7 @@ func (c Cluster) downOnPodman(ctx context.Context, report func(string, ...any)) 
 	if os.Geteuid() != 0 {
 		return errors.New("podman runs kind's nodes as root: run this as root")
 	}
-	if err := os.MkdirAll(c.Run, 0o755); err != nil {
-		return err
-	}
-	lock, err := c.lock(report)
+	lock, err := host.Lock(c.Run, report)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +43,7 @@ func (c Cluster) recordTraces() error {
 	}
 	var before traces
 	var err error
-	if before.Tables, err = netfilterTables(); err != nil {
+	if before.Tables, err = host.Tables(); err != nil {
 		return err
 	}
 	if before.Namespaces, err = isMounted(networkNamespaces); err != nil {
@@ -96,31 +95,15 @@ func (c Cluster) removeTraces(shared bool, report func(string, ...any)) error {
 	return errors.Join(failed, host.Restore(c.hostRecord(), report))
 }
 
-func netfilterTables() ([]string, error) {
-	out, err := exec.Command("nft", "list", "tables").Output()
-	if err != nil {
-		return nil, fmt.Errorf("nft list tables: %w", err)
-	}
-	return strings.Split(strings.TrimSpace(string(out)), "\n"), nil
-}
-
 // removeTables removes the netfilter tables that podman's network program has created.
 func removeTables(before []string) error {
-	tables, failed := netfilterTables()
-	for _, table := range tables {
-		fields := strings.Fields(table) // table FAMILY NAME
-		if len(fields) != 3 || slices.Contains(before, table) {
-			continue
+	return host.RemoveTables(func(table, family, name string) bool {
+		if slices.Contains(before, table) {
+			return false
 		}
-		out, err := exec.Command("nft", "list", "table", fields[1], fields[2]).Output()
-		if err != nil || !onlyNetavark(string(out)) {
-			continue // removed in the meantime, or another program's
-		}
-		if out, err := exec.Command("nft", "delete", "table", fields[1], fields[2]).CombinedOutput(); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("nft delete %s: %w: %s", table, err, bytes.TrimSpace(out)))
-		}
-	}
-	return failed
+		out, err := exec.Command("nft", "list", "table", family, name).Output()
+		return err == nil && onlyNetavark(string(out)) // else it was removed in the meantime, or is another program's
+	})
 }
 
 // onlyNetavark reports whether all that a table has comes from podman's network program, which is called netavark. All

@@ -25,7 +25,7 @@ func (l Layout) Down(ctx context.Context, report func(string, ...any)) error {
 	if os.Geteuid() != 0 {
 		return errors.New("the native cluster runs as root: run this as root")
 	}
-	lock, err := l.lock(report)
+	lock, err := host.Lock(l.Run, report)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,13 @@
 package native
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/assay-dev/assay/hack/cluster/host"
 )
 
 // hostAddress returns the source address of the default route. It sends no packets.
@@ -42,21 +41,7 @@ table ip %[1]s {
 
 // removeNetfilterTables deletes the tables of the cluster and of kube-proxy.
 func removeNetfilterTables() error {
-	out, err := exec.Command("nft", "list", "tables").Output()
-	if err != nil {
-		return fmt.Errorf("nft list tables: %w", err)
-	}
-	var failed error
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line) // table FAMILY NAME
-		if len(fields) != 3 || (fields[2] != networkName && fields[2] != "kube-proxy") {
-			continue
-		}
-		if out, err := exec.Command("nft", "delete", "table", fields[1], fields[2]).CombinedOutput(); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("nft delete table %s: %w: %s", fields[2], err, bytes.TrimSpace(out)))
-		}
-	}
-	return failed
+	return host.RemoveTables(func(_, _, name string) bool { return name == networkName || name == "kube-proxy" })
 }
 
 // waitForInterfaces waits until the kernel has removed the interfaces of the first node's

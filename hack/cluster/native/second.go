@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"github.com/assay-dev/assay/hack/cluster/host"
 )
 
 // The second node is a network namespace of this machine with a containerd, a kubelet and a
@@ -148,7 +150,7 @@ func (l Layout) powerOff() error {
 
 // stopNode powers the second node off until restartNode.
 func (l Layout) stopNode() error {
-	lock, err := l.lock(func(string, ...any) {})
+	lock, err := host.Lock(l.Run, func(string, ...any) {})
 	if err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (l Layout) stopNode() error {
 
 // restartNode starts the second node after stopNode, and returns when it is ready.
 func (l Layout) restartNode(ctx context.Context, report func(string, ...any)) error {
-	lock, err := l.lock(report)
+	lock, err := host.Lock(l.Run, report)
 	if err != nil {
 		return err
 	}

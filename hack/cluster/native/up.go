@@ -18,19 +18,6 @@ import (
 	"github.com/assay-dev/assay/hack/cluster/host"
 )
 
-// lock keeps two commands from changing the cluster at the same time.
-func (l Layout) lock(report func(string, ...any)) (*os.File, error) {
-	if err := os.MkdirAll(l.Run, 0o755); err != nil {
-		return nil, err
-	}
-	f, err := host.LockFile(l.run("lock"), false)
-	if errors.Is(err, host.ErrLocked) {
-		report("waiting for another command on this cluster")
-		f, err = host.LockFile(l.run("lock"), true)
-	}
-	return f, err
-}
-
 // Up starts the cluster, or those parts of it that are down. It returns when the
 // nodes are ready and CoreDNS is available.
 //
@@ -39,7 +26,7 @@ func (l Layout) Up(ctx context.Context, nodes int, report func(string, ...any)) 
 	if os.Geteuid() != 0 {
 		return errors.New("the native cluster runs the kubelet and containerd, which need root: run this as root")
 	}
-	lock, err := l.lock(report)
+	lock, err := host.Lock(l.Run, report)
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"io"
 	"net"
-	"sync"
 	"testing"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/assay-dev/assay/test/rawserver"
 )
 
 // peer is the server's side of an HTTP/2 connection in a test.
@@ -23,7 +24,7 @@ type peer struct {
 // its preface, and stops at the end of the test. serve may ignore write errors.
 func serveFrames(t *testing.T, serve func(*peer)) string {
 	t.Helper()
-	return serveRaw(t, func(conn net.Conn) { serveFramesOn(conn, serve) })
+	return rawserver.Start(t, func(conn net.Conn) { serveFramesOn(conn, serve) })
 }
 
 // serveFramesOn calls serve for a connection after reading its preface.
@@ -34,33 +35,6 @@ func serveFramesOn(conn net.Conn, serve func(*peer)) {
 	if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err == nil {
 		serve(p)
 	}
-}
-
-// serveRaw starts a server that calls serve for each connection.
-func serveRaw(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	group.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			group.Go(func() {
-				defer func() { _ = conn.Close() }()
-				serve(conn)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		group.Wait()
-	})
-	return listener.Addr().String()
 }
 
 // request reads until a request's header section and returns its stream, or 0 at

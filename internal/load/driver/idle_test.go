@@ -15,6 +15,7 @@ import (
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
+	"github.com/assay-dev/assay/test/rawserver"
 )
 
 const (
@@ -190,7 +191,7 @@ func TestIdleConnections(t *testing.T) {
 					if p.Arrivals != nil {
 						server.idle = idleAfter + time.Millisecond
 					}
-					address := serveRaw(t, server.serve)
+					address := rawserver.Start(t, server.serve)
 					load := newLoad(t, &p, address, Access{TLS: tlsConfig(t, &p, address, "")})
 					load.looped = looped
 					stage := load.NewStage(p.Measurement, server)
@@ -239,7 +240,7 @@ func TestRecordsWithLaterResponses(t *testing.T) {
 			t.Run(name+"/"+engine, func(t *testing.T) {
 				t.Parallel()
 				const requests, each = 20, 5 // each fifth response of a connection has something with it
-				address := serveRaw(t, func(conn net.Conn) {
+				address := rawserver.Start(t, func(conn net.Conn) {
 					w, err := serveRecords(conn, own.Certificate)
 					if err != nil {
 						return
@@ -305,7 +306,7 @@ func TestIdleHTTP2(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/TLS %t", name, secure), func(t *testing.T) {
 				t.Parallel()
 				server := &idleServer{tapRecorder: tapRecorder{Recorder: recorder.New(1)}, recorded: make(chan struct{}), acted: make(chan struct{})}
-				address := serveRaw(t, func(conn net.Conn) {
+				address := rawserver.Start(t, func(conn net.Conn) {
 					if secure {
 						conn = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{own.Certificate}, NextProtos: []string{"h2"}})
 					}

@@ -14,6 +14,7 @@ import (
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
+	"github.com/assay-dev/assay/test/rawserver"
 )
 
 // driveTLS drives a plan over TLS with the given certificate files.
@@ -222,30 +223,13 @@ type misbehaving struct {
 
 func misbehave(t *testing.T, do func(net.Conn)) *misbehaving {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &misbehaving{address: listener.Addr().String(), begun: make(chan struct{}, 1000)}
-	var group sync.WaitGroup
-	group.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			m.count(1)
-			m.begun <- struct{}{}
-			group.Go(func() {
-				do(conn)
-				_ = conn.Close()
-				m.count(-1)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		group.Wait()
+	m := &misbehaving{begun: make(chan struct{}, 1000)}
+	m.address = rawserver.Start(t, func(conn net.Conn) {
+		m.count(1)
+		m.begun <- struct{}{}
+		do(conn)
+		_ = conn.Close()
+		m.count(-1)
 	})
 	return m
 }

@@ -1,20 +1,15 @@
 package k6script
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/assay-dev/assay/internal/profile"
 	"github.com/assay-dev/assay/internal/requestlist"
 	"github.com/assay-dev/assay/internal/session"
+	"github.com/assay-dev/assay/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // plan returns a closed load of 4 connections and 100 requests after changes.
 func plan(changes ...func(*session.Plan)) *session.Plan {
@@ -95,19 +90,7 @@ func TestScript(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		file := filepath.Join("testdata", name+".js")
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s: -want +got (go test -update writes it):\n%s", name, diff)
-		}
+		golden.Check(t, filepath.Join("testdata", name+".js"), got)
 	}
 }
 

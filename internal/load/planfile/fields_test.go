@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"github.com/assay-dev/assay/test/definition"
 )
 
 var update = flag.Bool("update", false, "write fields.txt")
@@ -43,23 +43,7 @@ var replaced = []string{"load.requestsFrom", "load.authentication.secretName"}
 
 // TestFields compares fields.txt with the schema of plans, and its descriptions with those of a BenchmarkRun.
 func TestFields(t *testing.T) {
-	data, err := os.ReadFile("../../../config/crd/bases/assay.dev_benchmarkruns.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema property `json:"openAPIV3Schema"`
-				} `json:"schema"`
-			} `json:"versions"`
-		} `json:"spec"`
-	}
-	if err := yaml.Unmarshal(data, &crd); err != nil {
-		t.Fatal(err)
-	}
-	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties
+	spec := definition.Schema[property](t, "../../../config/crd/bases/assay.dev_benchmarkruns.yaml").Properties["spec"].Properties
 	described := map[string]property{}
 	add(described, "load", spec["load"])
 	add(described, "tls", spec["target"].Properties["tls"])
