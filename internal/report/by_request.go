@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -34,35 +34,31 @@ func byRequest(r *result.Result) doc.Section {
 
 // requestsTable has a row for each request of a load.
 func requestsTable(r *result.Result) *doc.Table {
-	type row struct {
-		*result.RequestMetrics
-		total result.Summary
+	fields := []doc.Field[requestMetrics]{
+		doc.Word("request", func(m *requestMetrics) string { return m.Name }),
+		doc.Number("requests/s", func(m *requestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
 	}
-	var rows []row
-	for i := range r.ByRequest {
-		m := &r.ByRequest[i]
-		rows = append(rows, row{m, m.Total()})
-	}
-	latency := func(of func(*result.Summary) int64) func(*row) string {
-		return func(x *row) string { return msText(of(&x.total), x.total.Count > 0) }
-	}
-	fields := []doc.Field[row]{
-		doc.Word("request", func(x *row) string { return x.Name }),
-		doc.Number("requests/s", func(x *row) string { return requestMetric(r, "RequestsPerSecond", x.Name, 2) }),
-	}
-	for _, p := range mostRead {
-		fields = append(fields, doc.Number("p"+p.String()+" ms", latency(percentileOf(p))))
-	}
-	return doc.TableOf("Each request of the load, over all clients", rows, append(fields,
-		doc.Number("max ms", latency(maxOf)),
-		doc.Number("requests", func(x *row) string { return whole(x.Requests) }),
-		doc.Number("failed", func(x *row) string { return whole(x.Errors.Total()) }),
-		doc.Number("failed %", func(x *row) string { return decimals(x.ErrorPercent(), 2) }),
-		doc.Number("kB received", func(x *row) string {
-			return number.OrDash(x.BytesReceived > 0, decimals(float64(x.BytesReceived)/1024, 0))
+	fields = append(fields, times((*requestMetrics).Total, mostRead)...)
+	return doc.TableOf("Each request of the load, over all clients", summarized(r.ByRequest), append(fields,
+		doc.Number("requests", func(m *requestMetrics) string { return whole(m.Requests) }),
+		doc.Number("failed", func(m *requestMetrics) string { return whole(m.Errors.Total()) }),
+		doc.Number("failed %", func(m *requestMetrics) string { return decimals(m.ErrorPercent(), 2) }),
+		doc.Number("kB received", func(m *requestMetrics) string {
+			return number.OrDash(m.BytesReceived > 0, decimals(float64(m.BytesReceived)/1024, 0))
 		}),
-		doc.Word("errors", func(x *row) string { return cmp.Or(kindsText(x.Errors), "-") }),
+		doc.Word("errors", func(m *requestMetrics) string { return cmp.Or(kindsText(m.Errors), "-") }),
 	)...)
+}
+
+type requestMetrics = result.RequestMetrics
+
+// summarized returns metrics of requests with summaries in place of histograms.
+func summarized(requests []requestMetrics) []requestMetrics {
+	requests = slices.Clone(requests)
+	for i := range requests {
+		requests[i].Summarize()
+	}
+	return requests
 }
 
 // kindsText returns the kinds of errors with their numbers, as in "3 timeout, 1 status"; empty for none.
@@ -129,53 +125,40 @@ var errNoRequests = errors.New("the result has no metrics of single requests: a 
 // writeRequestsCSV writes a record for each request of the load.
 func writeRequestsCSV(w io.Writer, r *result.Result) error {
 	r = Shown(r)
-	requests := r.ByRequest
+	requests := summarized(r.ByRequest)
 	if len(requests) == 0 && len(r.Run.Requests) == 1 && r.Run.Tool == "" {
 		if m := r.Request(r.Run.Requests[0].DisplayName()); m != nil {
-			requests = []result.RequestMetrics{*m}
+			requests = []requestMetrics{*m}
 		}
 	}
 	if len(requests) == 0 {
 		return errNoRequests
 	}
-	latency := func(name string, of func(*result.Summary) int64) doc.Field[result.RequestMetrics] {
-		return doc.Number(name, func(m *result.RequestMetrics) string {
-			s := m.Total()
-			if s.Count == 0 {
-				return ""
-			}
-			return Milliseconds(of(&s))
-		})
+	count := func(name string, of func(*requestMetrics) int64) doc.Field[requestMetrics] {
+		return doc.Number(name, func(m *requestMetrics) string { return whole(of(m)) })
 	}
-	count := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
-		return doc.Number(name, func(m *result.RequestMetrics) string { return whole(of(m)) })
-	}
-	bytes := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
-		return doc.Number(name, func(m *result.RequestMetrics) string {
+	bytes := func(name string, of func(*requestMetrics) int64) doc.Field[requestMetrics] {
+		return doc.Number(name, func(m *requestMetrics) string {
 			if m.BytesSent == 0 { // k6 counts those of all requests together
 				return ""
 			}
 			return whole(of(m))
 		})
 	}
-	columns := []doc.Field[result.RequestMetrics]{
-		doc.Number("request", func(m *result.RequestMetrics) string { return m.Name }),
-		count("requests", func(m *result.RequestMetrics) int64 { return m.Requests }),
-		count("failed", func(m *result.RequestMetrics) int64 { return m.Errors.Total() }),
-		doc.Number("failed_percent", func(m *result.RequestMetrics) string { return decimals(m.ErrorPercent(), 4) }),
+	columns := []doc.Field[requestMetrics]{
+		doc.Number("request", func(m *requestMetrics) string { return m.Name }),
+		count("requests", func(m *requestMetrics) int64 { return m.Requests }),
+		count("failed", func(m *requestMetrics) int64 { return m.Errors.Total() }),
+		doc.Number("failed_percent", func(m *requestMetrics) string { return decimals(m.ErrorPercent(), 4) }),
 	}
 	for k := range result.ErrorKinds {
-		columns = append(columns, count("failed_"+k.String(), func(m *result.RequestMetrics) int64 { return m.Errors[k] }))
+		columns = append(columns, count("failed_"+k.String(), func(m *requestMetrics) int64 { return m.Errors[k] }))
 	}
 	columns = append(columns,
-		doc.Number("requests_per_second", func(m *result.RequestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
-		bytes("bytes_sent", func(m *result.RequestMetrics) int64 { return m.BytesSent }),
-		bytes("bytes_received", func(m *result.RequestMetrics) int64 { return m.BytesReceived }),
-		bytes("body_bytes", func(m *result.RequestMetrics) int64 { return m.BodyBytes }),
-		latency("mean_ms", meanOf),
+		doc.Number("requests_per_second", func(m *requestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
+		bytes("bytes_sent", func(m *requestMetrics) int64 { return m.BytesSent }),
+		bytes("bytes_received", func(m *requestMetrics) int64 { return m.BytesReceived }),
+		bytes("body_bytes", func(m *requestMetrics) int64 { return m.BodyBytes }),
 	)
-	for _, p := range percentile.Common {
-		columns = append(columns, latency(strings.ToLower(p.Name())+"_ms", percentileOf(p)))
-	}
-	return doc.WriteCSV(w, doc.Records(requests, append(columns, latency("max_ms", maxOf))...))
+	return doc.WriteCSV(w, doc.Records(requests, append(columns, timesCSV("", (*requestMetrics).Total, withMean(common))...)...))
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -108,11 +107,4 @@ func CPUCount(millis int64) string {
 		return "1 CPU"
 	}
 	return CPUs(millis) + " CPUs"
-}
-
-func meanOf(s *result.Summary) int64 { return int64(s.Mean() + 0.5) }
-func maxOf(s *result.Summary) int64  { return s.Max }
-
-func percentileOf(p percentile.Percentile) func(*result.Summary) int64 {
-	return func(s *result.Summary) int64 { return s.Percentiles[p] }
 }

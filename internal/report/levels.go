@@ -88,7 +88,7 @@ func partsTable(caption string, r *result.Result, parts []part) *doc.Table {
 		doc.Number("requests/s", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
 		doc.Number("kB/s", func(p *part) string { return decimals(p.BytesPerSecond()/1024, 2) }),
 	}
-	fields = append(fields, times("%s ms", "-", mostRead, (*part).Total)...)
+	fields = append(fields, times((*part).Total, withMean(mostRead))...)
 	return doc.TableOf(caption, parts, append(fields,
 		doc.Number("requests", func(p *part) string { return whole(p.Requests) }),
 		doc.Number("failed", func(p *part) string { return whole(p.Errors.Total()) }),
