@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
@@ -63,11 +62,7 @@ func summarized(requests []requestMetrics) []requestMetrics {
 
 // kindsText returns the kinds of errors with their numbers, as in "3 timeout, 1 status"; empty for none.
 func kindsText(errs result.ErrorCounts) string {
-	var kinds []string
-	for k, n := range errs.Occurred() {
-		kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
-	}
-	return strings.Join(kinds, ", ")
+	return joinCounts(errs.Occurred(), "%[2]d %[1]s", ", ")
 }
 
 // requestMetric returns a metric of a request as text, or - if there is none.
@@ -98,25 +93,11 @@ func statusesTable(r *result.Result) *doc.Table {
 
 // encodingsText says how many responses had an encoded body; empty if none had.
 func encodingsText(r *result.Result) string {
-	var texts []string
-	var all int64
-	for coding, n := range r.ContentEncodings.All() {
-		texts = append(texts, coding+" "+whole(n))
-		all += n
-	}
-	if all == 0 {
+	codings := joinCounts(r.ContentEncodings.All(), "%s %d", ", ")
+	if codings == "" {
 		return ""
 	}
-	return fmt.Sprintf("Responses by Content-Encoding: %s, of %s requests. Bytes of bodies are those of the encoded ones.", strings.Join(texts, ", "), whole(r.Merged.Requests))
-}
-
-// statusesText returns statuses with their numbers, as in "200=1234 404=5".
-func statusesText(statuses result.Statuses) string {
-	var texts []string
-	for status, n := range statuses.All() {
-		texts = append(texts, fmt.Sprintf("%d=%d", status, n))
-	}
-	return strings.Join(texts, " ")
+	return fmt.Sprintf("Responses by Content-Encoding: %s, of %d requests. Bytes of bodies are those of the encoded ones.", codings, r.Merged.Requests)
 }
 
 // errNoRequests is the error of a result without metrics of single requests.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,15 @@ func valueOf[T any](f *result.Metric[T], metrics *T, unknown string, withUnit bo
 		text += " " + unit.name
 	}
 	return text
+}
+
+// joinCounts returns keys with their counts by a format, with separators between them.
+func joinCounts[K any](counts iter.Seq2[K, int64], format, separator string) string {
+	var texts []string
+	for key, n := range counts {
+		texts = append(texts, fmt.Sprintf(format, key, n))
+	}
+	return strings.Join(texts, separator)
 }
 
 func decimals(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }

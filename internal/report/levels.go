@@ -31,12 +31,8 @@ func levels(r *result.Result) doc.Section {
 	}
 	var failures doc.Paragraph
 	for _, p := range allParts(r) {
-		var kinds []string
-		for k, n := range p.Errors.Occurred() {
-			kinds = append(kinds, fmt.Sprintf("%s %d", k, n))
-		}
-		if len(kinds) > 0 {
-			failures = append(failures, fmt.Sprintf("Failed at %s %s: %s", p.name(), UnitOfLoad(r), strings.Join(kinds, ", ")))
+		if kinds := joinCounts(p.Errors.Occurred(), "%s %d", ", "); kinds != "" {
+			failures = append(failures, fmt.Sprintf("Failed at %s %s: %s", p.name(), UnitOfLoad(r), kinds))
 		}
 	}
 	s.Add(failures)
