@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// room is the space of a plot at a width of what it is in, all in pixels. Least is that width.
-type room struct{ least, plot, right float64 }
+// room is the space of a plot, and of labels at its right, at a width of what it is in, in pixels.
+type room struct{ plot, right float64 }
 
 // label is a text of a plot that is hidden where it has no room. Labels that were added before take precedence.
 type label struct {

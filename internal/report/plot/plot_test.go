@@ -21,7 +21,7 @@ const hostile = `"><script>alert(1)</script><svg onload='x'>` + "\x00\x1b]]>&"
 func everything(text string) *Figure {
 	stroke, at := Stroke{Color: P99, Dash: text}, Point{X: 5, Y: 5}
 	marks := []Mark{
-		Line{Stroke: stroke, Points: []Point{{}, at}, Name: text, Tip: text}, Interval{Stroke: stroke, To: at, Caps: 3, Tip: text}, Rule{X: 3, Stroke: stroke, Text: text}, Level(4, stroke),
+		Line{Stroke: stroke, Points: []Point{{}, at}, Name: text}, Interval{Stroke: stroke, To: at, Caps: 3}, Rule{X: 3, Stroke: stroke, Text: text}, Level(4, stroke),
 		Area{Color: Grid, Outlines: [][]Point{{{}, at, {X: 9}}}}, Dots{Color: P999, Radius: 2, Points: []Point{at}}, Text{At: at, Text: text, Bold: true},
 		Rect{To: at, Color: Bad, Outlined: true, Hatched: true, Corner: true, Ink: Ink, Text: text, Tip: text}, Rect{To: at, Color: Heat(1), Apart: true}, Dot{At: at, Number: 3, Tip: text, Color: Good},
 	}
