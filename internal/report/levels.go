@@ -39,17 +39,21 @@ func levels(r *result.Result) doc.Section {
 	return s
 }
 
-// LevelsInWords says what was measured at the first level of a load with stages, at the one with the most requests per second, and at the
-// last, and which breaking points were reached. unit puts a unit behind a value.
-func LevelsInWords(r *result.Result, unit func(value, unit string) string) string {
-	most, last := 0, len(r.Levels)-1
+// MostThroughput returns the place of the level with the most requests per second.
+func MostThroughput(r *result.Result) (most int) {
 	for i := range r.Levels {
 		if r.Levels[i].RequestsPerSecond() > r.Levels[most].RequestsPerSecond() {
 			most = i
 		}
 	}
+	return most
+}
+
+// LevelsInWords says what was measured at the first level of a load with stages, at the one with the most requests per second, and at the
+// last, and which breaking points were reached. unit puts a unit behind a value.
+func LevelsInWords(r *result.Result, unit func(value, unit string) string) string {
 	var texts []string
-	for _, i := range slices.Compact(slices.Sorted(slices.Values([]int{0, most, last}))) {
+	for _, i := range slices.Compact(slices.Sorted(slices.Values([]int{0, MostThroughput(r), len(r.Levels) - 1}))) {
 		p := &levelsOf(r)[i]
 		text := number.Significant(p.RequestsPerSecond()) + " requests/s"
 		if s := p.Total(); s.Count > 0 {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -11,12 +13,8 @@ func pages(r *result.Result) doc.Section {
 		return doc.Section{}
 	}
 	c := r.Merged.Counts
-	users := r.Run.AllConnections
-	if users == 0 {
-		users = r.Run.Connections * int64(len(r.Clients))
-	}
 	var f facts
-	f.add("Users", "%d, with up to %d connections each", users, r.Run.UserConnections)
+	f.add("Users", "%d, with up to %d connections each", cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients))), r.Run.UserConnections)
 	f.add("Pages", "%d, %d failed", c.Pages, c.FailedPages)
 	f.add("Rounds", "%d, %d failed", c.Rounds, c.FailedRounds)
 	for _, m := range []struct {
