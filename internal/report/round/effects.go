@@ -83,7 +83,7 @@ func (e *EffectRow) Tone() doc.Tone {
 	if e.Claim == nil {
 		return doc.Same
 	}
-	return claimTone(e.Claim.Verdict)
+	return cmp.Or(claimTones[e.Claim.Verdict], doc.Unsure)
 }
 
 // OneBaseline returns the name of what all cells are compared with; empty if they are compared with different ones.
