@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/report"
 	"github.com/assay-dev/assay/internal/report/doc"
+	"github.com/assay-dev/assay/internal/report/golden"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -54,20 +54,7 @@ func TestFormatsGolden(t *testing.T) {
 			"seconds": {"csv=series", "json"},
 		}[name] {
 			t.Run(name+"."+format, func(t *testing.T) {
-				got := written(t, format, r)
-				golden := filepath.Join("testdata", name+"."+strings.ReplaceAll(format, "=", "-")+".golden")
-				if *update {
-					if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				golden.Compare(t, filepath.Join("testdata", name+"."+strings.ReplaceAll(format, "=", "-")+".golden"), written(t, format, r))
 			})
 		}
 	}

@@ -3,8 +3,6 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -15,10 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/golden"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestGolden(t *testing.T) {
 	for name, r := range map[string]*result.Result{"tomcat": tomcat(), "failing": failing(), "nothing": nothing(), "forwarding": forwarding(), "standalone": standalone(), "open": opened(), "stages": staged(), "pages": paged()} {
@@ -35,19 +32,7 @@ func TestGolden(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				golden := filepath.Join("testdata", name+"."+format+".golden")
-				if *update {
-					if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got.String()); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				golden.Compare(t, filepath.Join("testdata", name+"."+format+".golden"), got.String())
 			})
 		}
 	}

@@ -3,13 +3,11 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/assay-dev/assay/internal/report/golden"
 	"github.com/assay-dev/assay/internal/report/schema"
 )
 
@@ -30,7 +28,7 @@ func TestSchemas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compare(t, filepath.Join("docs", "schema", name), published)
+			golden.Compare(t, filepath.Join("docs", "schema", name), string(published))
 			strict, err := schema.Of(test.document, name, test.title, true)
 			if err != nil {
 				t.Fatal(err)
@@ -65,23 +63,6 @@ func TestSchemas(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// compare compares a file with what it must have, or writes it.
-func compare(t *testing.T, file string, want []byte) {
-	t.Helper()
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(file, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is out of date: run go test ./internal/report/... -run Schemas -update\n(-want +got):\n%s", file, diff)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/golden"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
@@ -62,19 +62,7 @@ func TestTableGolden(t *testing.T) {
 			if err := report.WriteTable(&got, format, rows()); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", "table."+format+".golden")
-			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Compare(t, filepath.Join("testdata", "table."+format+".golden"), got.String())
 		})
 	}
 }

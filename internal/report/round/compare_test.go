@@ -67,7 +67,7 @@ func TestCompareSets(t *testing.T) {
 	b := round.Side{Name: "runs with release=1.5 (12)", Groups: []round.Group{set(t, "", 12, 6000, "tomcat:10", "6.1")}}
 	c := compare(t, a, b, options)
 	for _, format := range []string{"text", "markdown"} {
-		golden(t, "compare."+format, []byte(writeComparison(t, format, c)))
+		checkGolden(t, "compare."+format, []byte(writeComparison(t, format, c)))
 	}
 	without := map[v1alpha1.BenchmarkMetric]bool{} // 0% in the interval
 	for _, e := range c.Effects {

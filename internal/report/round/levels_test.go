@@ -96,7 +96,7 @@ func TestTablesOfR5(t *testing.T) {
 	r := r5(t)
 	one := round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: v1alpha1.MetricBreakingPointCPU}
 	for _, format := range round.PivotFormats.Names() {
-		golden(t, "r5-table1."+format, []byte(pivot(t, format, r, one)))
+		checkGolden(t, "r5-table1."+format, []byte(pivot(t, format, r, one)))
 	}
 	records, err := csv.NewReader(strings.NewReader(pivot(t, "csv", r, one))).ReadAll()
 	if err != nil || len(records) != 4 {
@@ -116,11 +116,11 @@ func TestTablesOfR5(t *testing.T) {
 	for name, metric := range map[string]v1alpha1.BenchmarkMetric{
 		"page-time": "LatencyMean", "hits": "", "idle": "TargetCPUIdle", "errors": "ErrorRate",
 	} {
-		golden(t, "r5-"+name+".text", []byte(pivot(t, "text", r, round.PivotOptions{Axes: []string{"level", "server"}, Metric: metric})))
+		checkGolden(t, "r5-"+name+".text", []byte(pivot(t, "text", r, round.PivotOptions{Axes: []string{"level", "server"}, Metric: metric})))
 	}
-	golden(t, "r5-hits.csv", []byte(pivot(t, "csv", r, round.PivotOptions{Axes: []string{"level", "server"}})))
-	golden(t, "r5-ratios.markdown", []byte(pivot(t, "markdown", r, round.PivotOptions{Axes: []string{"level", "server"}, Metric: "LatencyMean", PercentOf: "server=httpd-tomcat"})))
-	golden(t, "r5-users.text", []byte(pivot(t, "text", r, round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: one.Metric, PercentOf: "server=httpd-tomcat"})))
+	checkGolden(t, "r5-hits.csv", []byte(pivot(t, "csv", r, round.PivotOptions{Axes: []string{"level", "server"}})))
+	checkGolden(t, "r5-ratios.markdown", []byte(pivot(t, "markdown", r, round.PivotOptions{Axes: []string{"level", "server"}, Metric: "LatencyMean", PercentOf: "server=httpd-tomcat"})))
+	checkGolden(t, "r5-users.text", []byte(pivot(t, "text", r, round.PivotOptions{Axes: []string{"server", "cpu"}, Metric: one.Metric, PercentOf: "server=httpd-tomcat"})))
 }
 
 // TestNoBreakingPoint checks that a round in which no cell met a breaking point says so in a sentence.
@@ -148,7 +148,7 @@ func TestReportOfR5(t *testing.T) {
 		if err := round.Formats.Write(&out, format, &round.Report{Round: r}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "r5."+format, out.Bytes())
+		checkGolden(t, "r5."+format, out.Bytes())
 	}
 }
 

@@ -36,7 +36,7 @@ func TestGridOfR2(t *testing.T) {
 	r := roundtest.Sizes(t)
 	for _, format := range round.PivotFormats.Names() {
 		t.Run(format, func(t *testing.T) {
-			golden(t, "sizes."+format, []byte(pivot(t, format, r, round.PivotOptions{Axes: []string{"size", "threads"}})))
+			checkGolden(t, "sizes."+format, []byte(pivot(t, format, r, round.PivotOptions{Axes: []string{"size", "threads"}})))
 		})
 	}
 	transposed := pivot(t, "csv", r, round.PivotOptions{Axes: []string{"threads", "size"}, Metric: "LatencyP99"})
@@ -78,7 +78,7 @@ func TestPercentOfABaseline(t *testing.T) {
 	r := servers(t)
 	o := round.PivotOptions{Axes: []string{"client", "server"}, PercentOf: "server=httpd"}
 	for _, format := range []string{"csv", "markdown"} {
-		golden(t, "servers."+format, []byte(pivot(t, format, r, o)))
+		checkGolden(t, "servers."+format, []byte(pivot(t, format, r, o)))
 	}
 	// Of one cell alone: all others are compared with it.
 	text := pivot(t, "text", r, round.PivotOptions{Axes: []string{"client", "server"}, PercentOf: "server=httpd,client=laptop,size=1"})

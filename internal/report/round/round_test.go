@@ -31,7 +31,7 @@ func write(t *testing.T, format string, r *round.Report) string {
 func TestGolden(t *testing.T) {
 	r := &round.Report{Round: roundtest.Connectors(t), Notes: []string{"Round 4 is under way."}}
 	for _, format := range []string{"text", "markdown", "benchstat", "csv", "junit"} {
-		t.Run(format, func(t *testing.T) { golden(t, "connectors."+format, []byte(write(t, format, r))) })
+		t.Run(format, func(t *testing.T) { checkGolden(t, "connectors."+format, []byte(write(t, format, r))) })
 	}
 }
 
@@ -43,7 +43,7 @@ func TestTrend(t *testing.T) {
 		Namespace: "default", Benchmark: "connectors", Number: 14, Verdict: v1alpha1.BenchmarkPassed, Reason: benchmark.ReasonCompleted, Trend: history,
 	}}
 	for _, format := range []string{"text", "markdown"} {
-		t.Run(format, func(t *testing.T) { golden(t, "trend."+format, []byte(write(t, format, only))) })
+		t.Run(format, func(t *testing.T) { checkGolden(t, "trend."+format, []byte(write(t, format, only))) })
 	}
 	var read struct{ Trend benchmark.Trend }
 	if err := json.Unmarshal([]byte(write(t, "json", only)), &read); err != nil || len(read.Trend.Rounds) != 14 || len(read.Trend.Series[1].Changes) != 1 {

@@ -1,12 +1,10 @@
 package round_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/assay-dev/assay/internal/report/golden"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 	"github.com/assay-dev/assay/internal/report/schema"
@@ -20,19 +18,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join("docs", "schema", "round.json")
-	if *update {
-		if err := os.WriteFile(file, published, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(published), string(got)); diff != "" {
-		t.Errorf("%s is out of date: run go test ./internal/report/... -run Schema -update\n(-want +got):\n%s", file, diff)
-	}
+	golden.Compare(t, filepath.Join("docs", "schema", "round.json"), string(published))
 	strict, err := schema.Of(round.Report{}, "round.json", title, true)
 	if err != nil {
 		t.Fatal(err)

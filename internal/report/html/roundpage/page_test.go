@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
 	"maps"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,14 +18,13 @@ import (
 
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark/lifecycle"
+	"github.com/assay-dev/assay/internal/report/golden"
 	pages "github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/roundpage"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/round"
 	"github.com/assay-dev/assay/internal/report/round/roundtest"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func write(t *testing.T, r *round.Report) string {
 	t.Helper()
@@ -324,20 +321,7 @@ func TestGolden(t *testing.T) {
 	if err := roundpage.Formats.Write(&out, "svg=claims", &round.Report{Round: roundtest.Failed(t)}); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "claims.svg.golden")
-	got := strings.ReplaceAll(out.String(), "><", ">\n<")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("run go test with -update if this is right (-want +got):\n%s", diff)
-	}
+	golden.Compare(t, filepath.Join("testdata", "claims.svg.golden"), strings.ReplaceAll(out.String(), "><", ">\n<"))
 }
 
 // TestRoundOfTheStatus checks that a round whose artifact is lost has a page of what the status says.

@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -25,14 +23,13 @@ import (
 
 	"github.com/assay-dev/assay/internal/k6metric"
 	"github.com/assay-dev/assay/internal/report"
+	"github.com/assay-dev/assay/internal/report/golden"
 	pages "github.com/assay-dev/assay/internal/report/html"
 	"github.com/assay-dev/assay/internal/report/html/runpage"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/reporttest"
 	"github.com/assay-dev/assay/internal/result"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // results are results of each kind.
 var results = map[string]func() *result.Result{
@@ -108,27 +105,12 @@ func text(t testing.TB, page string) string {
 	return b.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // TestWordsOfPages compares what pages say in words, those of the pictures included, with golden files.
 func TestWordsOfPages(t *testing.T) {
 	for name, of := range results {
-		t.Run(name, func(t *testing.T) { golden(t, name+".words.golden", text(t, write(t, of()))) })
+		t.Run(name, func(t *testing.T) {
+			golden.Compare(t, filepath.Join("testdata", name+".words.golden"), text(t, write(t, of())))
+		})
 	}
 }
 
@@ -153,7 +135,7 @@ func TestPictures(t *testing.T) {
 				default:
 					have = append(have, p)
 					if drawn[name+"."+p] {
-						golden(t, name+"."+p+".svg", got.String())
+						golden.Compare(t, filepath.Join("testdata", name+"."+p+".svg"), got.String())
 					}
 				}
 			}
