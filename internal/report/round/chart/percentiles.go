@@ -62,7 +62,7 @@ func Percentiles(c *round.Comparison) (curves, difference *plot.Figure) {
 		return curves, nil
 	}
 	others := strings.Join(names[1:], " and ")
-	d := plot.Plot{Axis: fmt.Sprintf("latency of %s against %s, %%", others, names[0]), Height: 130, X: x, XName: plot.SharesName, Gutter: true, Y: changes(1.3, least, most)}
+	d := plot.Plot{Axis: fmt.Sprintf("latency of %s against %s, %%", others, names[0]), Height: 130, X: x, XName: plot.SharesName, Gutter: true, Y: plot.LogRatio(changeApart, 1.3, least, most)}
 	d.Marks = []plot.Mark{plot.Level(0, plot.Stroke{Color: plot.Ink})}
 	var beyond []string
 	for i := 1; i < len(of); i++ {
