@@ -20,10 +20,10 @@ func (f *facts) add(name, format string, args ...any) {
 	*f = append(*f, doc.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 }
 
-// addTexts adds facts, with the text unknown for those without a value.
-func (f *facts) addTexts(unknown string, texts ...doc.Fact) {
+// addTexts adds facts. Those without a value are unknown.
+func (f *facts) addTexts(texts ...doc.Fact) {
 	for _, t := range texts {
-		t.Value = cmp.Or(t.Value, unknown)
+		t.Value = cmp.Or(t.Value, "unknown")
 		*f = append(*f, t)
 	}
 }
