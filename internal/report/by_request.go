@@ -33,26 +33,24 @@ func byRequest(r *result.Result) doc.Section {
 
 // requestsTable has a row for each request of a load.
 func requestsTable(r *result.Result) *doc.Table {
-	fields := []doc.Field[requestMetrics]{
-		doc.Word("request", func(m *requestMetrics) string { return m.Name }),
-		doc.Number("requests/s", func(m *requestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
+	fields := []doc.Field[result.RequestMetrics]{
+		doc.Word("request", func(m *result.RequestMetrics) string { return m.Name }),
+		doc.Number("requests/s", func(m *result.RequestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
 	}
-	fields = append(fields, times((*requestMetrics).Total, mostRead)...)
+	fields = append(fields, times((*result.RequestMetrics).Total, mostRead)...)
 	return doc.TableOf("Each request of the load, over all clients", summarized(r.ByRequest), append(fields,
-		doc.Number("requests", func(m *requestMetrics) string { return whole(m.Requests) }),
-		doc.Number("failed", func(m *requestMetrics) string { return whole(m.Errors.Total()) }),
-		doc.Number("failed %", func(m *requestMetrics) string { return decimals(m.ErrorPercent(), 2) }),
-		doc.Number("kB received", func(m *requestMetrics) string {
+		doc.Number("requests", func(m *result.RequestMetrics) string { return whole(m.Requests) }),
+		doc.Number("failed", func(m *result.RequestMetrics) string { return whole(m.Errors.Total()) }),
+		doc.Number("failed %", func(m *result.RequestMetrics) string { return decimals(m.ErrorPercent(), 2) }),
+		doc.Number("kB received", func(m *result.RequestMetrics) string {
 			return number.OrDash(m.BytesReceived > 0, decimals(float64(m.BytesReceived)/1024, 0))
 		}),
-		doc.Word("errors", func(m *requestMetrics) string { return cmp.Or(kindsText(m.Errors), "-") }),
+		doc.Word("errors", func(m *result.RequestMetrics) string { return cmp.Or(kindsText(m.Errors), "-") }),
 	)...)
 }
 
-type requestMetrics = result.RequestMetrics
-
 // summarized returns metrics of requests with summaries in place of histograms.
-func summarized(requests []requestMetrics) []requestMetrics {
+func summarized(requests []result.RequestMetrics) []result.RequestMetrics {
 	requests = slices.Clone(requests)
 	for i := range requests {
 		requests[i].Summarize()
@@ -109,37 +107,37 @@ func writeRequestsCSV(w io.Writer, r *result.Result) error {
 	requests := summarized(r.ByRequest)
 	if len(requests) == 0 && len(r.Run.Requests) == 1 && r.Run.Tool == "" {
 		if m := r.Request(r.Run.Requests[0].DisplayName()); m != nil {
-			requests = []requestMetrics{*m}
+			requests = []result.RequestMetrics{*m}
 		}
 	}
 	if len(requests) == 0 {
 		return errNoRequests
 	}
-	count := func(name string, of func(*requestMetrics) int64) doc.Field[requestMetrics] {
-		return doc.Number(name, func(m *requestMetrics) string { return whole(of(m)) })
+	count := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
+		return doc.Number(name, func(m *result.RequestMetrics) string { return whole(of(m)) })
 	}
-	bytes := func(name string, of func(*requestMetrics) int64) doc.Field[requestMetrics] {
-		return doc.Number(name, func(m *requestMetrics) string {
+	bytes := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
+		return doc.Number(name, func(m *result.RequestMetrics) string {
 			if m.BytesSent == 0 { // k6 counts those of all requests together
 				return ""
 			}
 			return whole(of(m))
 		})
 	}
-	columns := []doc.Field[requestMetrics]{
-		doc.Number("request", func(m *requestMetrics) string { return m.Name }),
-		count("requests", func(m *requestMetrics) int64 { return m.Requests }),
-		count("failed", func(m *requestMetrics) int64 { return m.Errors.Total() }),
-		doc.Number("failed_percent", func(m *requestMetrics) string { return decimals(m.ErrorPercent(), 4) }),
+	columns := []doc.Field[result.RequestMetrics]{
+		doc.Number("request", func(m *result.RequestMetrics) string { return m.Name }),
+		count("requests", func(m *result.RequestMetrics) int64 { return m.Requests }),
+		count("failed", func(m *result.RequestMetrics) int64 { return m.Errors.Total() }),
+		doc.Number("failed_percent", func(m *result.RequestMetrics) string { return decimals(m.ErrorPercent(), 4) }),
 	}
 	for k := range result.ErrorKinds {
-		columns = append(columns, count("failed_"+k.String(), func(m *requestMetrics) int64 { return m.Errors[k] }))
+		columns = append(columns, count("failed_"+k.String(), func(m *result.RequestMetrics) int64 { return m.Errors[k] }))
 	}
 	columns = append(columns,
-		doc.Number("requests_per_second", func(m *requestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
-		bytes("bytes_sent", func(m *requestMetrics) int64 { return m.BytesSent }),
-		bytes("bytes_received", func(m *requestMetrics) int64 { return m.BytesReceived }),
-		bytes("body_bytes", func(m *requestMetrics) int64 { return m.BodyBytes }),
+		doc.Number("requests_per_second", func(m *result.RequestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
+		bytes("bytes_sent", func(m *result.RequestMetrics) int64 { return m.BytesSent }),
+		bytes("bytes_received", func(m *result.RequestMetrics) int64 { return m.BytesReceived }),
+		bytes("body_bytes", func(m *result.RequestMetrics) int64 { return m.BodyBytes }),
 	)
-	return doc.WriteCSV(w, doc.Records(requests, append(columns, timesCSV("", (*requestMetrics).Total, withMean(common))...)...))
+	return doc.WriteCSV(w, doc.Records(requests, append(columns, timesCSV("", (*result.RequestMetrics).Total, withMean(common))...)...))
 }
