@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -34,44 +33,34 @@ func byRequest(r *result.Result) doc.Section {
 
 // requestsTable has a row for each request of a load.
 func requestsTable(r *result.Result) *doc.Table {
-	type row struct {
-		*result.RequestMetrics
-		total result.Summary
+	fields := []doc.Field[result.RequestMetrics]{
+		doc.Word("request", func(m *result.RequestMetrics) string { return m.Name }),
+		doc.Number("requests/s", func(m *result.RequestMetrics) string { return requestMetric(r, "RequestsPerSecond", m.Name, 2) }),
 	}
-	var rows []row
-	for i := range r.ByRequest {
-		m := &r.ByRequest[i]
-		rows = append(rows, row{m, m.Total()})
-	}
-	latency := func(of func(*result.Summary) int64) func(*row) string {
-		return func(x *row) string { return msText(of(&x.total), x.total.Count > 0) }
-	}
-	fields := []doc.Field[row]{
-		doc.Word("request", func(x *row) string { return x.Name }),
-		doc.Number("requests/s", func(x *row) string { return requestMetric(r, "RequestsPerSecond", x.Name, 2) }),
-	}
-	for _, p := range mostRead {
-		fields = append(fields, doc.Number("p"+p.String()+" ms", latency(percentileOf(p))))
-	}
-	return doc.TableOf("Each request of the load, over all clients", rows, append(fields,
-		doc.Number("max ms", latency(maxOf)),
-		doc.Number("requests", func(x *row) string { return whole(x.Requests) }),
-		doc.Number("failed", func(x *row) string { return whole(x.Errors.Total()) }),
-		doc.Number("failed %", func(x *row) string { return decimals(x.ErrorPercent(), 2) }),
-		doc.Number("kB received", func(x *row) string {
-			return number.OrDash(x.BytesReceived > 0, decimals(float64(x.BytesReceived)/1024, 0))
+	fields = append(fields, times((*result.RequestMetrics).Total, mostRead)...)
+	return doc.TableOf("Each request of the load, over all clients", summarized(r.ByRequest), append(fields,
+		doc.Number("requests", func(m *result.RequestMetrics) string { return whole(m.Requests) }),
+		doc.Number("failed", func(m *result.RequestMetrics) string { return whole(m.Errors.Total()) }),
+		doc.Number("failed %", func(m *result.RequestMetrics) string { return decimals(m.ErrorPercent(), 2) }),
+		doc.Number("kB received", func(m *result.RequestMetrics) string {
+			return number.OrDash(m.BytesReceived > 0, decimals(float64(m.BytesReceived)/1024, 0))
 		}),
-		doc.Word("errors", func(x *row) string { return cmp.Or(kindsText(x.Errors), "-") }),
+		doc.Word("errors", func(m *result.RequestMetrics) string { return cmp.Or(kindsText(m.Errors), "-") }),
 	)...)
+}
+
+// summarized returns metrics of requests with summaries in place of histograms.
+func summarized(requests []result.RequestMetrics) []result.RequestMetrics {
+	requests = slices.Clone(requests)
+	for i := range requests {
+		requests[i].Summarize()
+	}
+	return requests
 }
 
 // kindsText returns the kinds of errors with their numbers, as in "3 timeout, 1 status"; empty for none.
 func kindsText(errs result.ErrorCounts) string {
-	var kinds []string
-	for k, n := range errs.Occurred() {
-		kinds = append(kinds, fmt.Sprintf("%d %s", n, k))
-	}
-	return strings.Join(kinds, ", ")
+	return joinCounts(errs.Occurred(), "%[2]d %[1]s", ", ")
 }
 
 // requestMetric returns a metric of a request as text, or - if there is none.
@@ -102,25 +91,11 @@ func statusesTable(r *result.Result) *doc.Table {
 
 // encodingsText says how many responses had an encoded body; empty if none had.
 func encodingsText(r *result.Result) string {
-	var texts []string
-	var all int64
-	for coding, n := range r.ContentEncodings.All() {
-		texts = append(texts, coding+" "+whole(n))
-		all += n
-	}
-	if all == 0 {
+	codings := joinCounts(r.ContentEncodings.All(), "%s %d", ", ")
+	if codings == "" {
 		return ""
 	}
-	return fmt.Sprintf("Responses by Content-Encoding: %s, of %s requests. Bytes of bodies are those of the encoded ones.", strings.Join(texts, ", "), whole(r.Merged.Requests))
-}
-
-// statusesText returns statuses with their numbers, as in "200=1234 404=5".
-func statusesText(statuses result.Statuses) string {
-	var texts []string
-	for status, n := range statuses.All() {
-		texts = append(texts, fmt.Sprintf("%d=%d", status, n))
-	}
-	return strings.Join(texts, " ")
+	return fmt.Sprintf("Responses by Content-Encoding: %s, of %d requests. Bytes of bodies are those of the encoded ones.", codings, r.Merged.Requests)
 }
 
 // errNoRequests is the error of a result without metrics of single requests.
@@ -129,7 +104,7 @@ var errNoRequests = errors.New("the result has no metrics of single requests: a 
 // writeRequestsCSV writes a record for each request of the load.
 func writeRequestsCSV(w io.Writer, r *result.Result) error {
 	r = Shown(r)
-	requests := r.ByRequest
+	requests := summarized(r.ByRequest)
 	if len(requests) == 0 && len(r.Run.Requests) == 1 && r.Run.Tool == "" {
 		if m := r.Request(r.Run.Requests[0].DisplayName()); m != nil {
 			requests = []result.RequestMetrics{*m}
@@ -137,15 +112,6 @@ func writeRequestsCSV(w io.Writer, r *result.Result) error {
 	}
 	if len(requests) == 0 {
 		return errNoRequests
-	}
-	latency := func(name string, of func(*result.Summary) int64) doc.Field[result.RequestMetrics] {
-		return doc.Number(name, func(m *result.RequestMetrics) string {
-			s := m.Total()
-			if s.Count == 0 {
-				return ""
-			}
-			return Milliseconds(of(&s))
-		})
 	}
 	count := func(name string, of func(*result.RequestMetrics) int64) doc.Field[result.RequestMetrics] {
 		return doc.Number(name, func(m *result.RequestMetrics) string { return whole(of(m)) })
@@ -172,10 +138,6 @@ func writeRequestsCSV(w io.Writer, r *result.Result) error {
 		bytes("bytes_sent", func(m *result.RequestMetrics) int64 { return m.BytesSent }),
 		bytes("bytes_received", func(m *result.RequestMetrics) int64 { return m.BytesReceived }),
 		bytes("body_bytes", func(m *result.RequestMetrics) int64 { return m.BodyBytes }),
-		latency("mean_ms", meanOf),
 	)
-	for _, p := range percentile.Common {
-		columns = append(columns, latency(strings.ToLower(p.Name())+"_ms", percentileOf(p)))
-	}
-	return doc.WriteCSV(w, doc.Records(requests, append(columns, latency("max_ms", maxOf))...))
+	return doc.WriteCSV(w, doc.Records(requests, append(columns, timesCSV("", (*result.RequestMetrics).Total, withMean(common))...)...))
 }

@@ -82,7 +82,7 @@ func ownUsage(r *result.Result, c *result.Client) doc.Facts {
 	}
 	addMetrics(&f, result.ClientMetrics, &usage, true, "unknown")
 	addWarmup(&f, r.Warmup)
-	f.addTexts("unknown", doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Machine", Value: strings.Trim(c.Node+", "+machineText(r.Environment.Machine), ", ")}, doc.Fact{Name: "Assay", Value: r.Environment.Assay})
+	f.addTexts(doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Machine", Value: strings.Trim(c.Node+", "+machineText(r.Environment.Machine), ", ")}, doc.Fact{Name: "Assay", Value: r.Environment.Assay})
 	return f.block()
 }
 

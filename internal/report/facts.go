@@ -3,10 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
-	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -20,10 +20,10 @@ func (f *facts) add(name, format string, args ...any) {
 	*f = append(*f, doc.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 }
 
-// addTexts adds facts, with the text unknown for those without a value.
-func (f *facts) addTexts(unknown string, texts ...doc.Fact) {
+// addTexts adds facts. Those without a value are unknown.
+func (f *facts) addTexts(texts ...doc.Fact) {
 	for _, t := range texts {
-		t.Value = cmp.Or(t.Value, unknown)
+		t.Value = cmp.Or(t.Value, "unknown")
 		*f = append(*f, t)
 	}
 }
@@ -75,6 +75,15 @@ func valueOf[T any](f *result.Metric[T], metrics *T, unknown string, withUnit bo
 	return text
 }
 
+// joinCounts returns keys with their counts by a format, with separators between them.
+func joinCounts[K any](counts iter.Seq2[K, int64], format, separator string) string {
+	var texts []string
+	for key, n := range counts {
+		texts = append(texts, fmt.Sprintf(format, key, n))
+	}
+	return strings.Join(texts, separator)
+}
+
 func decimals(x float64, n int) string { return strconv.FormatFloat(x, 'f', n, 64) }
 
 func whole(n int64) string { return strconv.FormatInt(n, 10) }
@@ -108,11 +117,4 @@ func CPUCount(millis int64) string {
 		return "1 CPU"
 	}
 	return CPUs(millis) + " CPUs"
-}
-
-func meanOf(s *result.Summary) int64 { return int64(s.Mean() + 0.5) }
-func maxOf(s *result.Summary) int64  { return s.Max }
-
-func percentileOf(p percentile.Percentile) func(*result.Summary) int64 {
-	return func(s *result.Summary) int64 { return s.Percentiles[p] }
 }

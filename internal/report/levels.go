@@ -31,29 +31,29 @@ func levels(r *result.Result) doc.Section {
 	}
 	var failures doc.Paragraph
 	for _, p := range allParts(r) {
-		var kinds []string
-		for k, n := range p.Errors.Occurred() {
-			kinds = append(kinds, fmt.Sprintf("%s %d", k, n))
-		}
-		if len(kinds) > 0 {
-			failures = append(failures, fmt.Sprintf("Failed at %s %s: %s", p.name(), UnitOfLoad(r), strings.Join(kinds, ", ")))
+		if kinds := joinCounts(p.Errors.Occurred(), "%s %d", ", "); kinds != "" {
+			failures = append(failures, fmt.Sprintf("Failed at %s %s: %s", p.name(), UnitOfLoad(r), kinds))
 		}
 	}
 	s.Add(failures)
 	return s
 }
 
-// LevelsInWords says what was measured at the first level of a load with stages, at the one with the most requests per second, and at the
-// last, and which breaking points were reached. unit puts a unit behind a value.
-func LevelsInWords(r *result.Result, unit func(value, unit string) string) string {
-	most, last := 0, len(r.Levels)-1
+// MostThroughput returns the place of the level with the most requests per second.
+func MostThroughput(r *result.Result) (most int) {
 	for i := range r.Levels {
 		if r.Levels[i].RequestsPerSecond() > r.Levels[most].RequestsPerSecond() {
 			most = i
 		}
 	}
+	return most
+}
+
+// LevelsInWords says what was measured at the first level of a load with stages, at the one with the most requests per second, and at the
+// last, and which breaking points were reached. unit puts a unit behind a value.
+func LevelsInWords(r *result.Result, unit func(value, unit string) string) string {
 	var texts []string
-	for _, i := range slices.Compact(slices.Sorted(slices.Values([]int{0, most, last}))) {
+	for _, i := range slices.Compact(slices.Sorted(slices.Values([]int{0, MostThroughput(r), len(r.Levels) - 1}))) {
 		p := &levelsOf(r)[i]
 		text := number.Significant(p.RequestsPerSecond()) + " requests/s"
 		if s := p.Total(); s.Count > 0 {
@@ -88,7 +88,7 @@ func partsTable(caption string, r *result.Result, parts []part) *doc.Table {
 		doc.Number("requests/s", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
 		doc.Number("kB/s", func(p *part) string { return decimals(p.BytesPerSecond()/1024, 2) }),
 	}
-	fields = append(fields, times("%s ms", "-", mostRead, (*part).Total)...)
+	fields = append(fields, times((*part).Total, withMean(mostRead))...)
 	return doc.TableOf(caption, parts, append(fields,
 		doc.Number("requests", func(p *part) string { return whole(p.Requests) }),
 		doc.Number("failed", func(p *part) string { return whole(p.Errors.Total()) }),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/assay-dev/assay/internal/percentile"
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -39,7 +38,7 @@ func levelColumns(r *result.Result) []doc.Field[part] {
 		doc.Number("requests_per_second", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
 		doc.Number("bytes_per_second", func(p *part) string { return decimals(p.BytesPerSecond(), 0) }),
 	)
-	columns = append(append(columns, times("%s_ms", "", percentile.Common, (*part).Total)...), pageColumns(r)...)
+	columns = append(append(columns, timesCSV("", (*part).Total, withMean(common))...), pageColumns(r)...)
 	columns = append(columns, usageFields(r, true, "", func(p *part) *result.Level { return p.Level })...)
 	return append(columns, doc.Number("breaking_points", func(p *part) string {
 		var within []result.BreakingPoint

@@ -1,7 +1,8 @@
 package report
 
 import (
-	"github.com/assay-dev/assay/internal/percentile"
+	"cmp"
+
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
@@ -12,12 +13,8 @@ func pages(r *result.Result) doc.Section {
 		return doc.Section{}
 	}
 	c := r.Merged.Counts
-	users := r.Run.AllConnections
-	if users == 0 {
-		users = r.Run.Connections * int64(len(r.Clients))
-	}
 	var f facts
-	f.add("Users", "%d, with up to %d connections each", users, r.Run.UserConnections)
+	f.add("Users", "%d, with up to %d connections each", cmp.Or(r.Run.AllConnections, r.Run.Connections*int64(len(r.Clients))), r.Run.UserConnections)
 	f.add("Pages", "%d, %d failed", c.Pages, c.FailedPages)
 	f.add("Rounds", "%d, %d failed", c.Rounds, c.FailedRounds)
 	for _, m := range []struct {
@@ -33,22 +30,17 @@ func pages(r *result.Result) doc.Section {
 }
 
 func pagesTable(r *result.Result) *doc.Table {
-	time := func(of func(*result.Summary) int64) func(*block) string {
-		return func(b *block) string {
-			s := b.phase(result.Page)
-			return msText(of(&s), b.counts.SucceededPages() > 0)
+	time := func(b *block) result.Summary {
+		if b.counts.SucceededPages() == 0 {
+			return result.Summary{}
 		}
+		return b.phase(result.Page)
 	}
-	fields := []doc.Field[block]{
+	return doc.TableOf("Pages", blocks(r), append([]doc.Field[block]{
 		doc.Word("page time", func(b *block) string { return b.name }),
 		doc.Number("pages", func(b *block) string { return whole(b.counts.Pages) }),
 		doc.Number("failed", func(b *block) string { return whole(b.counts.FailedPages) }),
-		doc.Number("mean ms", time(meanOf)),
-	}
-	for _, p := range percentile.Common {
-		fields = append(fields, doc.Number("p"+p.String()+" ms", time(percentileOf(p))))
-	}
-	return doc.TableOf("Pages", blocks(r), append(fields, doc.Number("max ms", time(maxOf)))...)
+	}, times(time, withMean(common))...)...)
 }
 
 // levelPagesTable has what users who load pages had at each level of a load.
@@ -59,7 +51,7 @@ func levelPagesTable(r *result.Result) *doc.Table {
 		doc.Number("failed", func(p *part) string { return whole(p.FailedPages) }),
 		doc.Number("failed %", func(p *part) string { return decimals(p.PageErrorPercent(), 2) }),
 	}
-	fields = append(fields, times("%s ms", "-", mostRead, (*part).PageTime)...)
+	fields = append(fields, times((*part).PageTime, withMean(mostRead))...)
 	return doc.TableOf("Pages completed while a level was held. Hits are requests, of which a page has several", levelsOf(r), append(fields,
 		doc.Number("hits/s", func(p *part) string { return decimals(p.RequestsPerSecond(), 2) }),
 		doc.Number("rounds/10 s", func(p *part) string { return decimals(p.RoundsPer10Seconds(), 2) }),
@@ -79,5 +71,5 @@ func pageColumns(r *result.Result) []doc.Field[part] {
 		doc.Number("rounds", func(p *part) string { return whole(p.Rounds) }),
 		doc.Number("failed_rounds", func(p *part) string { return whole(p.FailedRounds) }),
 		doc.Number("rounds_per_10_seconds", func(p *part) string { return decimals(p.RoundsPer10Seconds(), 2) }),
-	}, times("page_%s_ms", "", mostRead, (*part).PageTime)...)
+	}, timesCSV("page_", (*part).PageTime, withMean(mostRead))...)
 }

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/assay-dev/assay/internal/percentile"
-	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/result"
 )
 
@@ -47,28 +44,6 @@ func allParts(r *result.Result) []part {
 	parts := append(stepsOf(r), levelsOf(r)...)
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.Start, b.Start) })
 	return parts
-}
-
-// mostRead are the percentiles of tables of levels.
-var mostRead = []percentile.Percentile{percentile.P50, percentile.P90, percentile.P99}
-
-// times returns columns with mean, percentiles and maximum of a time in parts of the load. Each name is format with one of them in it;
-// unknown stands for a time that didn't occur.
-func times(format, unknown string, percentiles []percentile.Percentile, of func(*part) result.Summary) []doc.Field[part] {
-	field := func(name string, value func(*result.Summary) int64) doc.Field[part] {
-		return doc.Number(fmt.Sprintf(format, name), func(p *part) string {
-			s := of(p)
-			if s.Count == 0 {
-				return unknown
-			}
-			return Milliseconds(value(&s))
-		})
-	}
-	fields := []doc.Field[part]{field("mean", meanOf)}
-	for _, p := range percentiles {
-		fields = append(fields, field(strings.ToLower(p.Name()), percentileOf(p)))
-	}
-	return append(fields, field("max", maxOf))
 }
 
 // UnitOfLoad returns the unit in which a load is counted.

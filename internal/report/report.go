@@ -10,22 +10,22 @@ import (
 )
 
 var (
-	reports = withPhases(doc.Formats[*result.Result]{
+	reports = withDistributions(doc.Formats[*result.Result]{
 		"benchstat": writeBenchstat,
 		"csv":       writeLevelsCSV, "csv=levels": writeLevelsCSV, "csv=percentiles": writePercentilesCSV, "csv=requests": writeRequestsCSV, "csv=series": writeSeriesCSV,
 		"hgrm": writePercentileDistribution(result.Total), "json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown,
 		"requests": writeSampledRequests, "text": writeText,
-	}, "hgrm", writePercentileDistribution)
+	})
 	tables = doc.Formats[[]Row]{
 		"benchstat": writeTableBenchstat, "csv": writeTableCSV, "json": writeTableJSON, "junit": writeTableJUnit,
 		"markdown": writeTableMarkdown, "text": writeTableText,
 	}
 )
 
-// withPhases adds a part of a format for each phase of a request.
-func withPhases(f doc.Formats[*result.Result], format string, write func(result.Phase) func(io.Writer, *result.Result) error) doc.Formats[*result.Result] {
+// withDistributions adds the distribution of each phase of a request.
+func withDistributions(f doc.Formats[*result.Result]) doc.Formats[*result.Result] {
 	for phase := range result.Phases {
-		f[format+"="+phase.String()] = write(phase)
+		f["hgrm="+phase.String()] = writePercentileDistribution(phase)
 	}
 	return f
 }

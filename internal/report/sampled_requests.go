@@ -26,48 +26,28 @@ const sampledRequestsHeader = `# Sampled, not recorded: %d lines for %d successf
 // writeSampledRequests writes a list of requests as "ab -g" does (output_results in support/ab.c of Apache httpd 2.4), sampled
 // from the histograms and the series: Assay doesn't record single requests.
 func writeSampledRequests(w io.Writer, r *result.Result) error {
-	total := r.Merged.Latencies.Get(result.Total)
+	l := &r.Merged.Latencies
+	total := l.Get(result.Total)
 	if total.Count() == 0 {
 		return errNoLatencies
 	}
-	var b bytes.Buffer
-	lines := sampledRequests(r)
-	fmt.Fprintf(&b, sampledRequestsHeader, len(lines), total.Count())
-	fmt.Fprint(&b, "starttime\tseconds\tctime\tdtime\tttime\twait\n")
-	for _, l := range lines {
-		at := l.start.UTC()
-		fmt.Fprintf(&b, "%s\t%d\t%.3f\t%.3f\t%.3f\t%.3f\n", at.Format("Mon Jan 02 15:04:05 2006"), at.Unix(), ms(l.connect), ms(l.processing), ms(l.total), ms(l.waiting))
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// sampledRequest is a line of the list. Durations are in microseconds.
-type sampledRequest struct {
-	start                               time.Time
-	connect, processing, total, waiting int64
-}
-
-// sampledRequests returns lines at evenly spaced ranks of the distributions.
-func sampledRequests(r *result.Result) []sampledRequest {
-	l := &r.Merged.Latencies
-	total := l.Get(result.Total)
-	lines := make([]sampledRequest, min(total.Count(), maxSampledRequests))
 	connect := quantiles(l.Get(result.Connect), max(total.Count()-l.Get(result.Connect).Count(), 0))
 	processing, waiting, all := quantiles(l.Get(result.Processing), 0), quantiles(l.Get(result.Waiting), 0), quantiles(total, 0)
-	starts := sampledSeconds(r, len(lines))
 	begin := r.Run.MeasurementTime
 	if begin.IsZero() {
 		begin = time.Unix(0, 0)
 	}
-	for i := range lines {
-		share := (float64(i) + 0.5) / float64(len(lines))
-		lines[i] = sampledRequest{
-			start:   begin.Add(time.Duration(starts[i]) * time.Second),
-			connect: connect(share), processing: processing(share), total: all(share), waiting: waiting(share),
-		}
+	lines := int(min(total.Count(), maxSampledRequests))
+	var b bytes.Buffer
+	fmt.Fprintf(&b, sampledRequestsHeader, lines, total.Count())
+	fmt.Fprint(&b, "starttime\tseconds\tctime\tdtime\tttime\twait\n")
+	for i, second := range sampledSeconds(r, lines) {
+		at := begin.Add(time.Duration(second) * time.Second).UTC()
+		share := (float64(i) + 0.5) / float64(lines) // at evenly spaced ranks of the distributions
+		fmt.Fprintf(&b, "%s\t%d\t%.3f\t%.3f\t%.3f\t%.3f\n", at.Format("Mon Jan 02 15:04:05 2006"), at.Unix(), ms(connect(share)), ms(processing(share)), ms(all(share)), ms(waiting(share)))
 	}
-	return lines
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // quantiles returns a function for the value, in microseconds, that a share from 0 to 1 of the durations of a

@@ -54,17 +54,8 @@ func arrivals(r *result.Result) doc.Section {
 		name  string
 		phase result.Phase
 	}
-	latency := func(of func(*result.Histogram) int64) func(*row) string {
-		return func(x *row) string {
-			h := r.Merged.Latencies.Get(x.phase)
-			return msText(of(h), h.Count() > 0)
-		}
-	}
-	fields := []doc.Field[row]{doc.Word("", func(x *row) string { return x.name })}
-	for _, p := range percentile.Common {
-		fields = append(fields, doc.Number(fmt.Sprintf("p%s ms", p), latency(func(h *result.Histogram) int64 { return h.Percentile(p.Percent()) })))
-	}
-	fields = append(fields, doc.Number("max ms", latency(func(h *result.Histogram) int64 { return h.Max() })))
+	latency := func(x *row) result.Summary { return r.Merged.Latencies.Get(x.phase).Summarize(0) }
+	fields := append([]doc.Field[row]{doc.Word("", func(x *row) string { return x.name })}, times(latency, common)...)
 	return doc.Section{ID: "arrivals", Title: "Arrivals", Question: "Was the target rate met?", Blocks: []doc.Block{
 		doc.Paragraph{
 			fmt.Sprintf("Target rate: %s requests/s, %d total", decimals(a.TargetRatePerSecond(), 2), a.Due),

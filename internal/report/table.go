@@ -102,10 +102,7 @@ func NewRow(connector string, r *result.Result) Row {
 		Namespace: r.Run.Namespace, Name: r.Run.Name, Connector: connector,
 		Requests: requestsOf(r), RequestList: r.Run.RequestList, Sequential: r.Run.Sequential, Authentication: r.Run.Authentication,
 		KeepAlive: r.Run.KeepAlive, Connections: r.Run.Connections, UserConnections: r.Run.UserConnections, TargetRatePerSecond: r.Run.TargetRatePerSecond, Tool: r.Run.Tool,
-		Findings: r.Findings, Statuses: r.Statuses, ByRequest: slices.Clone(r.ByRequest),
-	}
-	for i := range row.ByRequest {
-		row.ByRequest[i].Summarize()
+		Findings: r.Findings, Statuses: r.Statuses, ByRequest: summarized(r.ByRequest),
 	}
 	if t := r.Environment.TLS; t != nil {
 		row.TLS = &RowTLS{Protocol: t.Protocol, Cipher: t.Cipher}

@@ -149,19 +149,13 @@ func failedCell(row *Row) string {
 		return each(clients, func(f Metrics) string { return failedField(&f) }) + " (" + kinds[0].String() + ")"
 	}
 	return each(clients, func(f Metrics) string {
-		var parts []string
-		kinds := errorKinds(f.Errors)
-		for _, k := range kinds {
-			if len(kinds) == 1 {
-				parts = append(parts, k.String())
-			} else {
-				parts = append(parts, fmt.Sprintf("%d %s", f.Errors[k], k))
-			}
-		}
-		if len(parts) == 0 {
+		switch kinds := errorKinds(f.Errors); len(kinds) {
+		case 0:
 			return "0"
+		case 1:
+			return failedField(&f) + " (" + kinds[0].String() + ")"
 		}
-		return failedField(&f) + " (" + strings.Join(parts, ", ") + ")"
+		return failedField(&f) + " (" + kindsText(f.Errors) + ")"
 	})
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -34,8 +33,8 @@ func csvColumns() []doc.Field[Row] {
 		})),
 		doc.Number("requests", ofMerged(func(f *Metrics) string { return strconv.FormatInt(f.Requests, 10) })),
 		doc.Number("failed", ofMerged(failedField)),
-		doc.Number("failed_kinds", ofMerged(failedKindsField)),
-		doc.Number("statuses", ofResult(func(row *Row) string { return statusesText(row.Statuses) })),
+		doc.Number("failed_kinds", ofMerged(func(f *Metrics) string { return joinCounts(f.Errors.Occurred(), "%s=%d", " ") })),
+		doc.Number("statuses", ofResult(func(row *Row) string { return joinCounts(row.Statuses.All(), "%d=%d", " ") })),
 	)
 	for _, f := range metrics {
 		columns = append(columns, doc.Number(f.name, ofMerged(f.of)))
@@ -113,14 +112,6 @@ func ofClients(of func(*Metrics) string) func(*Row) string {
 		}
 		return strings.Join(texts, " ")
 	})
-}
-
-func failedKindsField(f *Metrics) string {
-	var kinds []string
-	for k, n := range f.Errors.Occurred() {
-		kinds = append(kinds, fmt.Sprintf("%s=%d", k, n))
-	}
-	return strings.Join(kinds, " ")
 }
 
 // latencyField returns a latency in milliseconds, empty if no request succeeded.

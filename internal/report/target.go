@@ -80,22 +80,21 @@ func aroundTarget(r *result.Result) doc.Section {
 
 // environment returns the conditions under which the run was made.
 func environment(r *result.Result) doc.Section {
-	const unknown = "unknown"
 	e := r.Environment
 	var f facts
-	f.addTexts(unknown,
+	f.addTexts(
 		doc.Fact{Name: "Measured at", Value: measuredAt(r.Run.MeasurementTime)}, doc.Fact{Name: "Run UID", Value: r.Run.UID},
 		doc.Fact{Name: "Image", Value: r.Run.Image}, doc.Fact{Name: "Image ID", Value: e.TargetImageID})
 	if e.Configuration != nil {
 		f.add("Configuration", "%s", ownConfiguration(e.Configuration))
 	}
 	for _, b := range e.Backends {
-		f.addTexts(unknown, doc.Fact{Name: "Image of " + b.Name, Value: b.Image}, doc.Fact{Name: "Image ID of " + b.Name, Value: b.ImageID})
+		f.addTexts(doc.Fact{Name: "Image of " + b.Name, Value: b.Image}, doc.Fact{Name: "Image ID of " + b.Name, Value: b.ImageID})
 		if b.Configuration != nil {
 			f.add("Configuration of "+b.Name, "%s", ownConfiguration(b.Configuration))
 		}
 	}
-	f.addTexts(unknown,
+	f.addTexts(
 		doc.Fact{Name: "Target node", Value: e.TargetNode}, doc.Fact{Name: "Machine", Value: machineText(e.Machine)},
 		doc.Fact{Name: "Server", Value: strings.Join(append([]string{e.ServerVersion}, e.Libraries...), ", ")},
 		doc.Fact{Name: "Connector", Value: e.Connector},
@@ -200,13 +199,13 @@ func negotiated(r *result.Result) doc.Section {
 		if t.CertificateRequested {
 			requested = "requested"
 		}
-		f.addTexts("unknown", doc.Fact{Name: "Protocol", Value: t.Protocol}, doc.Fact{Name: "Cipher suite", Value: t.Cipher})
+		f.addTexts(doc.Fact{Name: "Protocol", Value: t.Protocol}, doc.Fact{Name: "Cipher suite", Value: t.Cipher})
 		if t.Group != "" {
 			f.add("Key exchange", "%s", t.Group)
 		}
-		f.addTexts("unknown", doc.Fact{Name: "Certificate", Value: t.Subject}, doc.Fact{Name: "Issuer", Value: t.Issuer})
+		f.addTexts(doc.Fact{Name: "Certificate", Value: t.Subject}, doc.Fact{Name: "Issuer", Value: t.Issuer})
 		f.add("Key", "%s, %d bits", cmp.Or(t.KeyAlgorithm, "unknown"), t.KeySize)
-		f.addTexts("unknown",
+		f.addTexts(
 			doc.Fact{Name: "Expires", Value: time.UnixMicro(t.NotAfter).UTC().Format(time.RFC3339)},
 			doc.Fact{Name: "SHA-256 fingerprint", Value: t.Fingerprint},
 			doc.Fact{Name: "Client certificate", Value: requested})

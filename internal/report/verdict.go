@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,11 +50,7 @@ func Findings(r *result.Result) []doc.Finding {
 	tones := map[result.Severity]doc.Tone{result.Warns: doc.Unsure, result.Accepted: doc.Same}
 	var all []doc.Finding
 	for _, f := range r.Findings {
-		tone, known := tones[f.Severity]
-		if !known {
-			tone = doc.Bad
-		}
-		all = append(all, doc.Finding{Tone: tone, Severity: string(f.Severity), Reason: f.Reason, Message: f.Message})
+		all = append(all, doc.Finding{Tone: cmp.Or(tones[f.Severity], doc.Bad), Severity: string(f.Severity), Reason: f.Reason, Message: f.Message})
 	}
 	return all
 }

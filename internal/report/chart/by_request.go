@@ -39,12 +39,7 @@ func PercentilesByRequest(r *result.Result) doc.Plot {
 		s := plot.Stroke{Color: plot.VariantColor(i), Width: 1.5, Dash: []string{"", "6 3"}[i/plot.Variants%2]}
 		p.Marks = append(p.Marks, c.Lines(s)...)
 		p.Names = append(p.Names, plot.Name{Text: c.Name, Y: c.Max, Stroke: s})
-		most, high = max(most, c.Count), max(high, c.Max)
-		for _, at := range c.Points {
-			if at.Y > 0 {
-				low = min(low, at.Y)
-			}
-		}
+		most, low, high = max(most, c.Count), min(low, c.Least()), max(high, c.Max)
 	}
 	p.X, p.Y = plot.Shares(float64(most)), plot.Logarithmic(low, high)
 	caption := "Each request of the load, over all clients; a curve ends at the request's count and is thin where fewer than 10 of its requests lie beyond."

@@ -89,6 +89,17 @@ func (c *Curve) at(oneIn float64) float64 {
 	return c.Points[max(0, i)].Y
 }
 
+// Least returns the shortest latency in milliseconds that a log scale has; infinite if all are 0.
+func (c *Curve) Least() float64 {
+	least := math.Inf(1)
+	for _, at := range c.Points {
+		if at.Y > 0 {
+			least = min(least, at.Y)
+		}
+	}
+	return least
+}
+
 // Thin returns the share from which on fewer than 10 requests lie beyond.
 func (c *Curve) Thin() float64 { return float64(c.Count) / enoughBeyond }
 
@@ -129,13 +140,8 @@ func Percentiles(r *result.Result) doc.Plot {
 	low, high := math.Inf(1), merged.Max
 	draw := func(c *Curve, s plot.Stroke) {
 		p.Marks = append(p.Marks, c.Lines(s)...)
-		if c.Name == "start delay" { // most are some microseconds, which would take all of the axis
-			return
-		}
-		for _, at := range c.Points {
-			if at.Y > 0 {
-				low = min(low, at.Y)
-			}
+		if c.Name != "start delay" { // most are some microseconds, which would take all of the axis
+			low = min(low, c.Least())
 		}
 	}
 	if len(most) > 0 {

@@ -201,12 +201,8 @@ func (l *Panel) rules() (all []plot.Mark) {
 // names returns the names of a panel's lines, and of the bounds that its axis has.
 func (l *Panel) names() (all []plot.Name) {
 	for i := range l.Lines {
-		line, at := &l.Lines[i], math.Inf(-1)
-		for _, v := range line.Values {
-			if !math.IsNaN(v) {
-				at = v
-			}
-		}
+		line := &l.Lines[i]
+		at := line.last()
 		if l.Stacked {
 			at = l.sum(len(line.Values)-1, i+1)
 		}

@@ -69,7 +69,8 @@ func LatencyOfThroughput(r *result.Result) doc.Plot {
 	if len(throughput) < 2 || !l.known() {
 		return doc.Plot{}
 	}
-	p := plot.Plot{Axis: l.Name, Height: 200, X: plot.LinearExact(slices.Max(throughput)), XName: "throughput, successful requests/s", Y: l.Scale(), Names: l.names(), Invalid: invalid(r)}
+	most := report.MostThroughput(r)
+	p := plot.Plot{Axis: l.Name, Height: 200, X: plot.LinearExact(throughput[most]), XName: "throughput, successful requests/s", Y: l.Scale(), Names: l.names(), Invalid: invalid(r)}
 	for i := range l.Lines {
 		line := &l.Lines[i]
 		join := plot.Line{Stroke: plot.Stroke{Color: line.Color}}
@@ -84,12 +85,6 @@ func LatencyOfThroughput(r *result.Result) doc.Plot {
 			}
 		}
 		p.Marks = append(p.Marks, join)
-	}
-	most := 0
-	for j := range throughput {
-		if throughput[j] > throughput[most] {
-			most = j
-		}
 	}
 	caption := fmt.Sprintf("Levels are joined in their order. The most was %s requests/s, at %s %s.", number.Significant(throughput[most]), number.Count(r.Levels[most].Load()), unit)
 	return doc.Plot{Drawing: plot.Of("Latency against throughput by level", caption, p), Caption: caption}

@@ -21,7 +21,32 @@ var openFor = map[string][]string{
 // foldedPanels are the panels that few readers need. Those without any value are omitted, and those that a finding is
 // about aren't folded.
 func foldedPanels(r *result.Result) []Panel {
-	all := []Panel{phasesPanel(r), memoryPanel(r), networkPanel(r), pausesPanel(r), compilerPanel(r), throttledPanel(r), delaysPanel(r), nodePanel(r), tcpPanel(r)}
+	var received []Line
+	if r.Merged.BytesReceived > 0 {
+		received = known(r, "received", plot.Stroke{Color: plot.Throughput, Width: 1.5}, func(s *result.Second) float64 { return perSecond(s, float64(s.BytesReceived)/1e6) })
+	}
+	all := []Panel{
+		phasesPanel(r),
+		{ID: "memory", Short: "memory", Name: "memory (RSS), MiB", Unit: "MiB", Lines: perContainer(r, func(_ *result.Second, u *result.Used) float64 {
+			return scaled(u.Resident, 1<<20)
+		})},
+		{ID: "network", Name: "responses received, MB/s", Unit: "MB/s", Lines: received},
+		{ID: "pauses", Short: "GC pause", Name: "longest GC pause, ms", Unit: "ms", Lines: append(
+			perContainer(r, func(_ *result.Second, u *result.Used) float64 { return scaled(u.GCPauseMax, 1000) }),
+			known(r, "clients", clientStroke, func(s *result.Second) float64 { return scaled(s.ClientGCPauseMax, 1000) })...,
+		)},
+		{ID: "compiler", Short: "Java compiler", Name: "Java compiler, % of a CPU", Unit: "%", Lines: perContainer(r, func(s *result.Second, u *result.Used) float64 {
+			return perSecond(s, scaled(u.CompilerCPU, 10_000))
+		})},
+		{ID: "throttled", Short: "throttled", Name: "CPU throttled, ms/s", Unit: "ms/s", Lines: append(
+			perContainer(r, func(s *result.Second, u *result.Used) float64 { return perSecond(s, scaled(u.Throttled, 1000)) }),
+			known(r, "clients", clientStroke, func(s *result.Second) float64 { return perSecond(s, scaled(s.ClientThrottled, 1000)) })...,
+		)},
+		{ID: "delays", Short: "of the scheduling latency", Name: "scheduling latency of the worst client, p99, ms", Unit: "ms", Lines: known(
+			r, "p99", clientStroke, func(s *result.Second) float64 { return scaled(s.ClientSchedulingLatencyP99, 1000) },
+		)},
+		nodePanel(r), tcpPanel(r),
+	}
 	all = slices.DeleteFunc(all, func(l Panel) bool { return !l.known() })
 	for i := range all {
 		all[i].Folded = !slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return slices.Contains(openFor[all[i].ID], f.Reason) })
@@ -37,24 +62,35 @@ func used(s *result.Second, container string) *result.Used {
 	return s.Backends[container]
 }
 
-// perContainer adds a line for each container of which a value is known.
-func (l *Panel) perContainer(r *result.Result, of func(*result.Second, *result.Used) float64) {
+// perContainer returns a line for each container of which a value is known.
+func perContainer(r *result.Result, of func(*result.Second, *result.Used) float64) (lines []Line) {
 	for i, c := range r.Containers() {
-		l.add(r, Line{Name: c.Name, Stroke: targetStroke(i)}, func(s *result.Second) float64 {
+		lines = append(lines, known(r, c.Name, targetStroke(i), func(s *result.Second) float64 {
 			if u := used(s, c.Name); u != nil {
 				return of(s, u)
 			}
 			return unknown
-		})
+		})...)
 	}
+	return lines
 }
 
-// add adds a line, if one of its values is known.
-func (l *Panel) add(r *result.Result, line Line, of func(*result.Second) float64) {
-	line.Values = values(r, of)
-	one := Panel{Lines: []Line{line}}
-	if one.known() {
-		l.Lines = append(l.Lines, line)
+// known returns a line; none if no value of it is known.
+func known(r *result.Result, name string, stroke plot.Stroke, of func(*result.Second) float64) []Line {
+	one := Panel{Lines: []Line{{Name: name, Stroke: stroke, Values: values(r, of)}}}
+	if !one.known() {
+		return nil
+	}
+	return one.Lines
+}
+
+// ofNode returns a metric of the target's node, which is unknown where the node's usage is.
+func ofNode(of func(*result.Second, *result.NodeUsage) float64) func(*result.Second) float64 {
+	return func(s *result.Second) float64 {
+		if s.Node == nil {
+			return unknown
+		}
+		return of(s, s.Node)
 	}
 }
 
@@ -64,12 +100,6 @@ func scaled(x int64, size float64) float64 {
 		return unknown
 	}
 	return float64(x) / size
-}
-
-func memoryPanel(r *result.Result) Panel {
-	l := Panel{ID: "memory", Short: "memory", Name: "memory (RSS), MiB", Unit: "MiB"}
-	l.perContainer(r, func(_ *result.Second, u *result.Used) float64 { return scaled(u.Resident, 1<<20) })
-	return l
 }
 
 // maxPhasePoints is the largest number of points whose phases are drawn: of more, the page would be too large.
@@ -99,69 +129,27 @@ func phasesPanel(r *result.Result) Panel {
 	return l
 }
 
-func networkPanel(r *result.Result) Panel {
-	l := Panel{ID: "network", Name: "responses received, MB/s", Unit: "MB/s"}
-	if r.Merged.BytesReceived > 0 {
-		l.add(r, Line{Name: "received", Stroke: plot.Stroke{Color: plot.Throughput, Width: 1.5}}, func(s *result.Second) float64 { return perSecond(s, float64(s.BytesReceived)/1e6) })
-	}
-	return l
-}
-
-func pausesPanel(r *result.Result) Panel {
-	l := Panel{ID: "pauses", Short: "GC pause", Name: "longest GC pause, ms", Unit: "ms"}
-	l.perContainer(r, func(_ *result.Second, u *result.Used) float64 { return scaled(u.GCPauseMax, 1000) })
-	l.add(r, Line{Name: "clients", Stroke: clientStroke}, func(s *result.Second) float64 { return scaled(s.ClientGCPauseMax, 1000) })
-	return l
-}
-
-func compilerPanel(r *result.Result) Panel {
-	l := Panel{ID: "compiler", Short: "Java compiler", Name: "Java compiler, % of a CPU", Unit: "%"}
-	l.perContainer(r, func(s *result.Second, u *result.Used) float64 { return perSecond(s, scaled(u.CompilerCPU, 10_000)) })
-	return l
-}
-
-func throttledPanel(r *result.Result) Panel {
-	l := Panel{ID: "throttled", Short: "throttled", Name: "CPU throttled, ms/s", Unit: "ms/s"}
-	l.perContainer(r, func(s *result.Second, u *result.Used) float64 { return perSecond(s, scaled(u.Throttled, 1000)) })
-	l.add(r, Line{Name: "clients", Stroke: clientStroke}, func(s *result.Second) float64 { return perSecond(s, scaled(s.ClientThrottled, 1000)) })
-	return l
-}
-
-func delaysPanel(r *result.Result) Panel {
-	l := Panel{ID: "delays", Short: "of the scheduling latency", Name: "scheduling latency of the worst client, p99, ms", Unit: "ms"}
-	l.add(r, Line{Name: "p99", Stroke: clientStroke}, func(s *result.Second) float64 { return scaled(s.ClientSchedulingLatencyP99, 1000) })
-	return l
-}
-
 func nodePanel(r *result.Result) Panel {
-	l := Panel{ID: "node", Name: "target's CPUs used by others and interrupts, or stolen, %", Unit: "%"}
 	share := func(of func(*result.NodeUsage) int64) func(*result.Second) float64 {
-		return func(s *result.Second) float64 {
-			if s.Node == nil {
-				return unknown
-			}
-			if percent := s.Node.CPUPercent(of(s.Node)); percent != result.Unknown {
+		return ofNode(func(_ *result.Second, u *result.NodeUsage) float64 {
+			if percent := u.CPUPercent(of(u)); percent != result.Unknown {
 				return percent
 			}
 			return unknown
-		}
+		})
 	}
-	l.add(r, Line{Name: "others", Stroke: plot.Stroke{Color: plot.Muted, Width: 1.5}}, share(func(u *result.NodeUsage) int64 { return u.OtherCPU }))
-	l.add(r, Line{Name: "stolen", Stroke: plot.Stroke{Color: plot.Muted, Width: 1.5, Dash: "5 3"}}, share(func(u *result.NodeUsage) int64 { return u.Steal }))
-	return l
+	return Panel{ID: "node", Name: "target's CPUs used by others and interrupts, or stolen, %", Unit: "%", Lines: append(
+		known(r, "others", plot.Stroke{Color: plot.Muted, Width: 1.5}, share(func(u *result.NodeUsage) int64 { return u.OtherCPU })),
+		known(r, "stolen", plot.Stroke{Color: plot.Muted, Width: 1.5, Dash: "5 3"}, share(func(u *result.NodeUsage) int64 { return u.Steal }))...,
+	)}
 }
 
 func tcpPanel(r *result.Result) Panel {
-	l := Panel{ID: "tcp", Name: "retransmitted segments and queue overflows of the target, per second", Unit: "/s"}
 	count := func(of func(*result.NodeUsage) int64) func(*result.Second) float64 {
-		return func(s *result.Second) float64 {
-			if s.Node == nil {
-				return unknown
-			}
-			return perSecond(s, scaled(of(s.Node), 1))
-		}
+		return ofNode(func(s *result.Second, u *result.NodeUsage) float64 { return perSecond(s, scaled(of(u), 1)) })
 	}
-	l.add(r, Line{Name: "retransmitted", Stroke: plot.Stroke{Color: plot.TargetColor(0), Width: 1.5}}, count(func(u *result.NodeUsage) int64 { return u.SegmentsRetransmitted }))
-	l.add(r, Line{Name: "overflows", Stroke: plot.Stroke{Color: plot.TargetColor(1), Width: 1.5, Dash: "5 3"}}, count(func(u *result.NodeUsage) int64 { return u.ListenOverflows }))
-	return l
+	return Panel{ID: "tcp", Name: "retransmitted segments and queue overflows of the target, per second", Unit: "/s", Lines: append(
+		known(r, "retransmitted", plot.Stroke{Color: plot.TargetColor(0), Width: 1.5}, count(func(u *result.NodeUsage) int64 { return u.SegmentsRetransmitted })),
+		known(r, "overflows", plot.Stroke{Color: plot.TargetColor(1), Width: 1.5, Dash: "5 3"}, count(func(u *result.NodeUsage) int64 { return u.ListenOverflows }))...,
+	)}
 }

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/result"
@@ -62,14 +63,14 @@ func (g *Running) grow(l *Panel) {
 	g.ranges[l.ID] = [2]float64{low, high}
 }
 
-// last returns the last value of a line that is known, NaN without any.
+// last returns the last value of a line that is known, or -Inf without any.
 func (line *Line) last() float64 {
-	for i := len(line.Values) - 1; i >= 0; i-- {
-		if !math.IsNaN(line.Values[i]) {
-			return line.Values[i]
+	for _, v := range slices.Backward(line.Values) {
+		if !math.IsNaN(v) {
+			return v
 		}
 	}
-	return unknown
+	return math.Inf(-1)
 }
 
 // withoutGaps returns seconds with an entry for those that are missing between them, and the indexes of these entries.

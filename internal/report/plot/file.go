@@ -36,7 +36,6 @@ func File(c Caption, figures ...*Figure) string {
 		description += " " + figure.Description
 		f.figure(figure)
 	}
-	var top strings.Builder
 	header := &file{y: 24}
 	header.line(0, 24, clip(title, fileWidth*12/15, true), 15, true, Ink)
 	x := 0.0
@@ -59,9 +58,9 @@ func File(c Caption, figures ...*Figure) string {
 	body := fmt.Sprintf(`<rect class="f-plot" width="%d" height="%s"/><g transform="translate(%d)">%s%s</g>`, fileWidth+2*margin, decimal(height), margin, f.body.String(), header.body.String())
 	defs := definitions(body)
 	label := strings.TrimSpace(fmt.Sprintf("%s: %s. %s.%s", title, c.Subject, c.Verdict, description))
-	fmt.Fprintf(&top, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %s" width="%d" height="%s" font-size="12" fill="none" stroke-linecap="round" stroke-linejoin="round">`,
+	top := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %s" width="%d" height="%s" font-size="12" fill="none" stroke-linecap="round" stroke-linejoin="round">`,
 		escape(label), fileWidth+2*margin, decimal(height), fileWidth+2*margin, decimal(height))
-	return top.String() + style(defs+body) + defs + body + "</svg>\n"
+	return top + style(defs+body) + defs + body + "</svg>\n"
 }
 
 // Badge returns a name and a verdict in its color next to each other as an SVG file, one line high.
@@ -177,7 +176,7 @@ func (f *file) plot(p *Plot, x, width float64) {
 		right = namesWidth
 	}
 	w := width - left - right
-	d, height := p.drawing(layout{units: w, rooms: []room{{width, w, right}}})
+	d, height := p.drawing(layout{units: w, rooms: []room{{w, right}}})
 	f.body.WriteString(d.svg(fmt.Sprintf(`x="%s" y="%s"`, decimal(x+left), decimal(f.y)), height, w))
 	f.y += height + 4
 }
@@ -197,7 +196,7 @@ func (f *file) rows(p *Plot, x, width float64) {
 		f.line(right-textWidth(p.Ends[1]+" →", false), f.y, p.Ends[1]+" →", 12, false, Muted)
 		f.y += 4
 	}
-	l := layout{units: w, rooms: []room{{width, w, edge}}}
+	l := layout{units: w, rooms: []room{{w, edge}}}
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		lines := wrap(r.Name, name, r.Bold)

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// room is the space of a plot at a width of what it is in, all in pixels. Least is that width.
-type room struct{ least, plot, right float64 }
+// room is the space of a plot, and of labels at its right, at a width of what it is in, in pixels.
+type room struct{ plot, right float64 }
 
 // label is a text of a plot that is hidden where it has no room. Labels that were added before take precedence.
 type label struct {
@@ -144,15 +144,18 @@ func spread(heights []float64, gap, top, bottom float64) []float64 {
 	if n > 1 {
 		gap = min(gap, (bottom-top)/float64(n-1))
 	}
-	by := order(heights)
+	by := make([]int, n) // the places of heights from the least to the largest
+	for i := range by {
+		by[i] = i
+	}
+	slices.SortStableFunc(by, func(a, b int) int { return cmp.Compare(heights[a], heights[b]) })
 	at, low := make([]float64, n), top
 	for _, i := range by {
 		at[i] = max(heights[i], low)
 		low = at[i] + gap
 	}
 	high := bottom
-	for k := range by {
-		i := by[n-1-k]
+	for _, i := range slices.Backward(by) {
 		at[i] = min(at[i], high)
 		high = at[i] - gap
 	}
@@ -246,14 +249,4 @@ func textWidth(text string, bold bool) float64 {
 		width *= 1.12
 	}
 	return math.Round(width*12*100) / 100
-}
-
-// order returns the places of heights from the least to the largest.
-func order(heights []float64) []int {
-	by := make([]int, len(heights))
-	for i := range by {
-		by[i] = i
-	}
-	slices.SortStableFunc(by, func(a, b int) int { return cmp.Compare(heights[a], heights[b]) })
-	return by
 }

@@ -31,11 +31,20 @@ type layout struct {
 
 // inPage returns the layout of a plot in pages.
 func (p *Plot) inPage() layout {
+	if p.gutter() {
+		return pageLayout(axisLeft, namesWidth-edge, namesWidth)
+	}
+	return pageLayout(axisLeft, 0, edge)
+}
+
+// pageLayout returns a layout for each of widths: left and, from narrowWidth on, beside are what else takes room, and right is how far
+// labels may then reach beyond the plot.
+func pageLayout(left, beside, right float64) layout {
 	l := layout{units: pageUnits}
 	for _, least := range widths {
-		r := room{least: least, plot: least - axisLeft - edge, right: edge}
-		if least >= narrowWidth && p.gutter() {
-			r.plot, r.right = least-axisLeft-namesWidth, namesWidth
+		r := room{plot: least - left - edge, right: edge}
+		if least >= narrowWidth {
+			r.plot, r.right = r.plot-beside, right
 		}
 		l.rooms = append(l.rooms, r)
 	}
@@ -48,29 +57,21 @@ func (p *Plot) gutter() bool { return p.Gutter || len(p.Names) > 0 }
 // the description.
 func (f *Figure) HTML() template.HTML {
 	var page strings.Builder
-	if len(f.Names) > 0 {
-		writeNames(&page, "", f.Names)
-	}
+	writeNames(&page, "", f.Names)
+	begin, end := "", ""
 	if len(f.Columns) > 1 {
+		begin, end = "<div>", "</div>"
 		page.WriteString(`<div class="columns">`)
 	}
 	for _, column := range f.Columns {
-		if len(f.Columns) > 1 {
-			page.WriteString(`<div>`)
-		}
+		page.WriteString(begin)
 		for i := range column {
 			column[i].html(&page)
 		}
-		if len(f.Columns) > 1 {
-			page.WriteString(`</div>`)
-		}
+		page.WriteString(end)
 	}
-	if len(f.Columns) > 1 {
-		page.WriteString(`</div>`)
-	}
-	if f.Note != "" {
-		paragraph(&page, "axis", f.Note)
-	}
+	page.WriteString(end)
+	paragraph(&page, "axis", f.Note)
 	defs := definitions(page.String())
 	if defs != "" {
 		defs = `<svg class="definitions" width="0" height="0">` + defs + `</svg>`
@@ -100,6 +101,9 @@ func paragraph(page *strings.Builder, class, text string) {
 
 // writeNames writes names with pieces of their lines in a row.
 func writeNames(page *strings.Builder, class string, names []Name) {
+	if len(names) == 0 {
+		return
+	}
 	fmt.Fprintf(page, `<p class="legend%s">`, class)
 	for i := range names {
 		page.WriteString("<span>")
@@ -160,19 +164,8 @@ func (p *Plot) drawing(l layout) (d *drawing, height float64) {
 		}
 	}
 	d = newDrawing(p.X, p.Y, top, p.Height, l)
-	below := 6.0
-	switch {
-	case p.XHidden:
-	case p.XName == "":
-		below = 24
-	default:
-		below = 42
-	}
-	if !p.XHidden && len(p.X.Ticks) > 0 && p.X.Ticks[0].Below != "" {
-		below += lineHeight
-	}
 	d.yAxis()
-	d.xAxis(!p.XHidden, p.XName)
+	below := d.xAxis(!p.XHidden, p.XName)
 	if p.Invalid {
 		fmt.Fprintf(&d.body, `<rect fill="url(#hatch-bad)" x="0" y="%s" width="100%%" height="%d"><title>not a result: the run is invalid</title></rect>`, decimal(d.top-strip), strip)
 	}
@@ -229,10 +222,9 @@ func (p *Plot) endNames(d *drawing) {
 
 // rowsHTML writes the rows of a plot as a grid: names, marks and figures.
 func (p *Plot) rowsHTML(page *strings.Builder) {
-	if len(p.Names) > 0 {
-		writeNames(page, "", p.Names)
-	}
-	columns := p.textColumns()
+	writeNames(page, "", p.Names)
+	_, texts := p.columnWidths()
+	columns := len(texts)
 	fmt.Fprintf(page, `<div class="rows texts%d">`, columns)
 	if p.Ends[0] != "" {
 		fmt.Fprintf(page, `<div class="ends"><div><span>← %s</span><span>%s →</span></div></div>`, escape(p.Ends[0]), escape(p.Ends[1]))
@@ -287,28 +279,18 @@ func (p *Plot) row(r *Row, l layout) *drawing {
 // rowAxis returns the axis below rows, and its height.
 func (p *Plot) rowAxis(l layout) (d *drawing, height float64) {
 	d = newDrawing(p.X, Pixels(1), 0, 0, l)
-	d.xAxis(true, p.XName)
-	if p.XName == "" {
-		return d, 24
-	}
-	return d, 42
-}
-
-// textColumns returns the number of figures of a row.
-func (p *Plot) textColumns() (n int) {
-	for i := range p.Rows {
-		n = max(n, len(p.Rows[i].Texts))
-	}
-	return n
+	return d, d.xAxis(true, p.XName)
 }
 
 // columnWidths returns about how wide names and figures of rows are.
 func (p *Plot) columnWidths() (name float64, texts []float64) {
-	texts = make([]float64, p.textColumns())
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		name = max(name, textWidth(r.Name, r.Bold))
 		for j := range r.Texts {
+			if j == len(texts) {
+				texts = append(texts, 0)
+			}
 			texts[j] = max(texts[j], textWidth(r.Texts[j].Text, r.Texts[j].Bold))
 		}
 	}
@@ -325,13 +307,5 @@ func (p *Plot) rowLayout() layout {
 	for _, w := range texts {
 		beside += w + columnGap
 	}
-	l := layout{units: pageUnits}
-	for _, least := range widths {
-		r := room{least: least, plot: least - 2*edge, right: edge}
-		if least >= narrowWidth {
-			r.plot -= beside
-		}
-		l.rooms = append(l.rooms, r)
-	}
-	return l
+	return pageLayout(edge, beside, edge)
 }

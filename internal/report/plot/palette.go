@@ -127,15 +127,10 @@ func contrasting(surface, a, b string) string {
 	return b
 }
 
+// shadeOf returns the value of a color. It panics for one that doesn't exist.
 func shadeOf(c Color) shade {
 	if i := slices.IndexFunc(palette, func(n named) bool { return n.name == c }); i >= 0 {
 		return palette[i].shade
 	}
 	panic("unknown color " + string(c)) // a mistake in the program
-}
-
-// Values returns the color's value on light and on dark pages, as "#rrggbb". It panics for a color that doesn't exist.
-func (c Color) Values() (light, dark string) {
-	s := shadeOf(c)
-	return s.light, s.dark
 }

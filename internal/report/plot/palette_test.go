@@ -13,9 +13,8 @@ func TestPaletteCanBeRead(t *testing.T) {
 	const text, mark = 4.5, 3
 	check := func(c, surface Color, least float64) {
 		t.Helper()
-		light, dark := c.Values()
-		onLight, onDark := surface.Values()
-		for theme, ratio := range map[string]float64{"light": contrast(light, onLight), "dark": contrast(dark, onDark)} {
+		of, on := shadeOf(c), shadeOf(surface)
+		for theme, ratio := range map[string]float64{"light": contrast(of.light, on.light), "dark": contrast(of.dark, on.dark)} {
 			if ratio < least {
 				t.Errorf("%s on %s of the %s theme: contrast %.2f, must be at least %.1f", c, surface, theme, ratio, least)
 			}
@@ -66,9 +65,8 @@ func TestPaletteCanBeToldApart(t *testing.T) {
 	for name, all := range pairs {
 		for _, pair := range all {
 			for eyes, matrix := range cones {
-				lightA, darkA := pair[0].Values()
-				lightB, darkB := pair[1].Values()
-				for theme, d := range map[string]float64{"light": distance(lightA, lightB, matrix), "dark": distance(darkA, darkB, matrix)} {
+				a, b := shadeOf(pair[0]), shadeOf(pair[1])
+				for theme, d := range map[string]float64{"light": distance(a.light, b.light, matrix), "dark": distance(a.dark, b.dark, matrix)} {
 					if d < least {
 						t.Errorf("%s: %s and %s of the %s theme are %.1f apart for %s eyes, must be at least %.1f", name, pair[0], pair[1], theme, d, eyes, least)
 					}

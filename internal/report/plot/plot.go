@@ -91,7 +91,6 @@ type Line struct {
 	Points []Point
 	// Name says which line of a plot it is, for the page's script; empty for none.
 	Name string
-	Tip  string
 }
 
 // Interval is a line from one point to another. Caps are ends across a horizontal one, in pixels to each side.
@@ -99,7 +98,6 @@ type Interval struct {
 	Stroke
 	From, To Point
 	Caps     float64
-	Tip      string
 }
 
 // Rule is a line through all of the plot: upright at X, or level at Y if X is NaN.

@@ -21,7 +21,7 @@ const hostile = `"><script>alert(1)</script><svg onload='x'>` + "\x00\x1b]]>&"
 func everything(text string) *Figure {
 	stroke, at := Stroke{Color: P99, Dash: text}, Point{X: 5, Y: 5}
 	marks := []Mark{
-		Line{Stroke: stroke, Points: []Point{{}, at}, Name: text, Tip: text}, Interval{Stroke: stroke, To: at, Caps: 3, Tip: text}, Rule{X: 3, Stroke: stroke, Text: text}, Level(4, stroke),
+		Line{Stroke: stroke, Points: []Point{{}, at}, Name: text}, Interval{Stroke: stroke, To: at, Caps: 3}, Rule{X: 3, Stroke: stroke, Text: text}, Level(4, stroke),
 		Area{Color: Grid, Outlines: [][]Point{{{}, at, {X: 9}}}}, Dots{Color: P999, Radius: 2, Points: []Point{at}}, Text{At: at, Text: text, Bold: true},
 		Rect{To: at, Color: Bad, Outlined: true, Hatched: true, Corner: true, Ink: Ink, Text: text, Tip: text}, Rect{To: at, Color: Heat(1), Apart: true}, Dot{At: at, Number: 3, Tip: text, Color: Good},
 	}
@@ -100,9 +100,9 @@ func TestTicks(t *testing.T) {
 		"seconds":           {Time(-4, 22, 5), []string{"0\u202fs", "10\u202fs", "20\u202fs"}},
 		"minutes":           {Time(0, 600, 5), []string{"0:00", "5:00", "10:00"}},
 		"hours":             {Time(0, 36_000, 5), []string{"0:00", "4:00", "8:00"}},
-		"ratios":            {LogRatio(12, 0.11), []string{"−10", "−5", "0", "+5", "+10"}},
-		"large ratios":      {LogRatio(-70, 0.11), []string{"×1/2", "−33", "0", "+50", "×2"}},
-		"beyond all ratios": {LogRatio(-100, 0.11), []string{"×1/5", "×1/2", "0", "×2", "×5"}},
+		"ratios":            {LogRatio(0.11, 1, 5, -3, 12), []string{"−10", "−5", "0", "+5", "+10"}},
+		"large ratios":      {LogRatio(0.11, 1, -70), []string{"×1/2", "−33", "0", "+50", "×2"}},
+		"beyond all ratios": {LogRatio(0.11, 1, -100), []string{"×1/5", "×1/2", "0", "×2", "×5"}},
 		"shares":            {Shares(2000), []string{"0%", "50%", "90%", "99%", "99.9%"}},
 		"categories":        {Categories([]string{"a", "b"}), []string{"a", "b"}},
 	} {

@@ -191,24 +191,23 @@ func fewer(ticks []Tick) []Tick {
 	return kept
 }
 
-// LogRatio returns the scale of a change in percent: logarithmic in the ratio 1 + percent/100 and symmetric around 0.
-// reach is the largest change to the worse or better that it has to show, in percent; ratios beyond ×5 are clamped. Ticks
-// are those that are at least apart from each other, as a share of the axis: "−10", "0", "+10", "×2".
-func LogRatio(reach, apart float64) Scale {
+// LogRatio returns the scale of changes in percent: logarithmic in the ratio 1 + percent/100 and symmetric around 0. It has room
+// for the given changes, for the largest times a margin; ratios beyond ×5 are clamped. Ticks are those that are at least
+// apart from each other, as a share of the axis: "−10", "0", "+10", "×2".
+func LogRatio(apart, margin float64, percents ...float64) Scale {
 	const furthest, least = 5, 1.1
-	end := math.Log(least)
-	if reach > -100 {
-		end = max(end, math.Abs(math.Log1p(reach/100)))
-	} else {
-		end = math.Inf(1)
-	}
-	end = min(end, math.Log(furthest))
-	s := Scale{Low: 100 * math.Expm1(-end), High: 100 * math.Expm1(end), of: func(percent float64) float64 {
+	logarithm := func(percent float64) float64 {
 		if percent <= -100 {
 			return math.Inf(-1)
 		}
 		return math.Log1p(percent / 100)
-	}}
+	}
+	end := math.Log(least)
+	for _, percent := range percents {
+		end = max(end, margin*math.Abs(logarithm(percent)))
+	}
+	end = min(end, math.Log(furthest))
+	s := Scale{Low: 100 * math.Expm1(-end), High: 100 * math.Expm1(end), of: logarithm}
 	var up []float64
 	last := s.At(0)
 	steps := []float64{1, 2, 5, 10, 20, 50, 100}

@@ -106,7 +106,7 @@ func (m Line) draw(d *drawing) {
 	if m.Name != "" {
 		attributes += fmt.Sprintf(` data-line="%s"`, escape(m.Name))
 	}
-	d.path(attributes, trace(points), m.Tip)
+	d.path(attributes, trace(points), "")
 }
 
 func (m Interval) draw(d *drawing) {
@@ -117,7 +117,7 @@ func (m Interval) draw(d *drawing) {
 			data += trace([]Point{{at.X, at.Y - m.Caps}, {at.X, at.Y + m.Caps}})
 		}
 	}
-	d.path(m.attributes(), data, m.Tip)
+	d.path(m.attributes(), data, "")
 }
 
 func (m Rule) draw(d *drawing) {
@@ -255,15 +255,14 @@ func definitions(elements string) string {
 	return "<defs>" + defs.String() + "</defs>"
 }
 
-// xAxis draws the line and the labels of the axis below the plot, and its name below them.
-func (d *drawing) xAxis(labels bool, name string) {
+// xAxis draws the line and the labels of the axis below the plot, and its name below them. It returns the height that they need.
+func (d *drawing) xAxis(labels bool, name string) (height float64) {
 	bottom := d.top + d.height
-	line := trace([]Point{{0, bottom}, {d.units, bottom}})
+	d.path(`class="s-axis"`, trace([]Point{{0, bottom}, {d.units, bottom}}), "")
 	if !labels {
-		d.path(`class="s-axis"`, line, "")
-		return
+		return 6
 	}
-	d.path(`class="s-axis"`, line, "")
+	height = 24
 	ticks := ""
 	for _, t := range d.x.Ticks {
 		at := d.x.At(t.Value)
@@ -279,13 +278,14 @@ func (d *drawing) xAxis(labels bool, name string) {
 		d.labels = append(d.labels, l)
 	}
 	d.path(`class="s-axis ticks"`, ticks, "")
-	if name != "" {
-		y := bottom + 36
-		if len(d.x.Ticks) > 0 && d.x.Ticks[0].Below != "" {
-			y += lineHeight
-		}
-		d.labels = append(d.labels, label{at: 0.5, y: y, text: name, anchor: Center, color: Muted})
+	if len(d.x.Ticks) > 0 && d.x.Ticks[0].Below != "" {
+		height += lineHeight
 	}
+	if name != "" {
+		d.labels = append(d.labels, label{at: 0.5, y: bottom + height + 12, text: name, anchor: Center, color: Muted})
+		height += 18
+	}
+	return height
 }
 
 // edge is how far a label may reach beyond the ends of a plot, in pixels.

@@ -41,31 +41,23 @@ func writeBenchstat(w io.Writer, r *Report) error {
 // goUnit returns a metric in a unit of Go's benchmark format. Values are in the units of result.Metrics.
 func goUnit(key v1alpha1.BenchmarkMetric, value float64) benchfmt.Value {
 	metric, request := benchmark.SplitMetric(key)
+	u, known := goUnits[metric]
+	switch percentile, is := strings.CutPrefix(string(metric), "Latency"); {
+	case known:
+	case is:
+		u = unit{size: 1e6, name: strings.ToLower(percentile) + "-sec"}
+	default:
+		u = unit{size: 1, name: string(metric)}
+	}
 	if request != "" {
-		of := goUnit(metric, value)
-		of.Unit = request + ":" + of.Unit
-		return of
+		u.name = request + ":" + u.name
 	}
-	name := string(metric)
-	switch {
-	case name == "LatencyMean":
-		return benchfmt.Value{Unit: "sec/op", Value: value / 1e6}
-	case strings.HasPrefix(name, "Latency"):
-		return benchfmt.Value{Unit: strings.ToLower(strings.TrimPrefix(name, "Latency")) + "-sec", Value: value / 1e6}
-	}
-	switch metric {
-	case v1alpha1.BenchmarkMetric(v1alpha1.MetricRequestsPerSecond):
-		return benchfmt.Value{Unit: "req/s", Value: value}
-	case v1alpha1.BenchmarkMetric(v1alpha1.MetricErrorRate):
-		return benchfmt.Value{Unit: "error-%", Value: value}
-	case v1alpha1.MetricBytesPerSecond:
-		return benchfmt.Value{Unit: "B/s", Value: value}
-	case v1alpha1.MetricTargetPeakMemory:
-		return benchfmt.Value{Unit: "target-peak-B", Value: value}
-	case v1alpha1.MetricTargetCPUPerRequest:
-		return benchfmt.Value{Unit: "target-cpu-sec/op", Value: value / 1e6}
-	case v1alpha1.MetricClientCPUPerRequest:
-		return benchfmt.Value{Unit: "client-cpu-sec/op", Value: value / 1e6}
-	}
-	return benchfmt.Value{Unit: name, Value: value}
+	return benchfmt.Value{Unit: u.name, Value: value / u.size}
+}
+
+// goUnits are the units in Go's benchmark format of metrics other than percentiles, as far as they have one.
+var goUnits = map[v1alpha1.BenchmarkMetric]unit{
+	"LatencyMean": {size: 1e6, name: "sec/op"}, "RequestsPerSecond": {size: 1, name: "req/s"}, "ErrorRate": {size: 1, name: "error-%"},
+	"BytesPerSecond": {size: 1, name: "B/s"}, "TargetPeakMemory": {size: 1, name: "target-peak-B"},
+	"TargetCPUPerRequest": {size: 1e6, name: "target-cpu-sec/op"}, "ClientCPUPerRequest": {size: 1e6, name: "client-cpu-sec/op"},
 }

@@ -98,18 +98,20 @@ func metricsToCompare(baseline, candidate *Side, o CompareOptions) []v1alpha1.Be
 }
 
 func compared(e benchmark.Effect, p *pair) ComparedEffect {
-	median := func(runs []benchmark.Run) (float64, int) {
-		values := inference.MetricsIn(runs, e.Metric)
-		i, err := statistics.Median(values, 0.05)
-		if err != nil {
-			return 0, 0 // not reached: the effect has values
-		}
-		return i.Estimate, len(values)
-	}
 	c := ComparedEffect{Effect: e}
-	c.BaselineMedian, c.BaselineRuns = median(p.baseline.Runs)
-	c.CandidateMedian, c.CandidateRuns = median(p.candidate.Runs)
+	c.BaselineMedian, c.BaselineRuns = median(p.baseline.Runs, e.Metric)
+	c.CandidateMedian, c.CandidateRuns = median(p.candidate.Runs, e.Metric)
 	return c
+}
+
+// median returns the median of a metric, and of how many runs it is; 0 without any.
+func median(runs []benchmark.Run, metric v1alpha1.BenchmarkMetric) (float64, int) {
+	values := inference.MetricsIn(runs, metric)
+	i, err := statistics.Median(values, 0.05)
+	if err != nil {
+		return 0, 0
+	}
+	return i.Estimate, len(values)
 }
 
 // merged returns the differences of all pairs, those that are the same in several cells once.

@@ -21,7 +21,7 @@ const maxConclusions = 6
 // have the same with plots.
 func (r *Report) Document() *doc.Document {
 	d := &doc.Document{
-		Title: fmt.Sprintf("Benchmark %s/%s, round %d", r.Namespace, r.Benchmark, r.Number), Verdict: doc.Verdict{Tone: toneOf(r.Verdict), Text: headline(r.Round)},
+		Title: fmt.Sprintf("Benchmark %s/%s, round %d", r.Namespace, r.Benchmark, r.Number), Verdict: doc.Verdict{Tone: cmp.Or(tones[r.Verdict], doc.Unsure), Text: headline(r.Round)},
 		Remarks: []string{r.Message}, Notes: r.Notes,
 	}
 	sentences := r.Sentences()
@@ -35,19 +35,6 @@ func (r *Report) Document() *doc.Document {
 	d.Add(r.claimsSection(), r.explorationSection(), r.cellsSection(), r.breakingPoints(), r.peaks(), r.levelsSection(), r.capacitiesSection(), r.trendSection(), r.warningsSection(), r.invalidSection())
 	d.Add(doc.Section{ID: "conditions", Title: "Conditions", Question: "Under which conditions, and in which order?", Blocks: []doc.Block{doc.Facts{Facts: r.Conditions(), Listed: true}}})
 	return d
-}
-
-// toneOf returns the tone of a verdict.
-func toneOf(v v1alpha1.BenchmarkVerdict) doc.Tone {
-	switch v {
-	case v1alpha1.BenchmarkPassed:
-		return doc.Good
-	case v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkError:
-		return doc.Bad
-	case v1alpha1.BenchmarkMeasured:
-		return doc.Same
-	}
-	return doc.Unsure
 }
 
 // invalidSection has the runs that have no valid result.

@@ -60,6 +60,21 @@ func (e *EffectRow) Bounds() []float64 {
 	return []float64{low, whole(statistics.Percent(region.High))}
 }
 
+// Percents returns the changes that a plot of the effect shows, as far as they are known and finite: the estimate, the interval, the
+// bounds of the claim, and others.
+func (e *EffectRow) Percents(others ...*float64) (percents []float64) {
+	ends := append(others, e.Percent, e.LowPercent, e.HighPercent)
+	for _, bound := range e.Bounds() {
+		ends = append(ends, statistics.Finite(bound))
+	}
+	for _, end := range ends {
+		if end != nil {
+			percents = append(percents, *end)
+		}
+	}
+	return percents
+}
+
 // whole returns a bound in percent as the spec has it: a whole number.
 func whole(percent float64) float64 { return math.Round(percent) }
 
@@ -83,7 +98,7 @@ func (e *EffectRow) Tone() doc.Tone {
 	if e.Claim == nil {
 		return doc.Same
 	}
-	return claimTone(e.Claim.Verdict)
+	return cmp.Or(claimTones[e.Claim.Verdict], doc.Unsure)
 }
 
 // OneBaseline returns the name of what all cells are compared with; empty if they are compared with different ones.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/plot"
-	"github.com/assay-dev/assay/internal/statistics"
 )
 
 const (
@@ -36,32 +35,20 @@ func (f *forest) Lines(columns int) []string {
 // lines returns the plot with an axis of a number of characters.
 func (f *forest) lines(width int) []string {
 	var missing []plot.Row // those without a ratio are last
-	reach, p := 0.0, plot.Plot{Axis: "change of " + f.Name() + ", %"}
+	var percents []float64
+	p := plot.Plot{Axis: "change of " + f.Name() + ", %"}
 	for i := range f.Rows {
 		e := &f.Rows[i]
 		if e.Percent == nil {
 			missing = append(missing, plot.Row{Name: e.Label, Marks: []plot.Mark{plot.Rule{}}, Texts: []plot.Text{{Text: e.Missing}}})
 			continue
 		}
-		percents := []*float64{e.Percent, e.LowPercent, e.HighPercent}
-		for _, bound := range e.Bounds() {
-			percents = append(percents, statistics.Finite(bound))
-		}
-		for _, p := range percents {
-			switch {
-			case p == nil:
-			case *p <= -100:
-				reach = math.Inf(1)
-			default:
-				reach = max(reach, math.Abs(math.Log1p(*p/100)))
-			}
-		}
-		p.Rows = append(p.Rows, forestRow(e))
+		percents, p.Rows = append(percents, e.Percents()...), append(p.Rows, forestRow(e))
 	}
 	if len(p.Rows) == 0 {
 		return nil
 	}
-	p.Rows, p.X = append(p.Rows, missing...), plot.LogRatio(100*math.Expm1(reach), forestApart/float64(width-1))
+	p.Rows, p.X = append(p.Rows, missing...), plot.LogRatio(forestApart/float64(width-1), 1, percents...)
 	return p.Text(width, 0)
 }
 

@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -29,9 +30,7 @@ func writeJUnit(w io.Writer, r *Report) error {
 
 // setOutcome sets the outcome of a case by a verdict.
 func setOutcome(c *report.TestCase, verdict v1alpha1.BenchmarkVerdict, reason string) {
-	if reason == "" {
-		reason = string(verdict)
-	}
+	reason = cmp.Or(reason, string(verdict))
 	switch verdict {
 	case v1alpha1.BenchmarkPassed, v1alpha1.BenchmarkMeasured:
 	case v1alpha1.BenchmarkFailed:

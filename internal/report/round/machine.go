@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/assay-dev/assay/api/v1alpha1"
-	"github.com/assay-dev/assay/internal/benchmark/inference"
 	"github.com/assay-dev/assay/internal/statistics"
 )
 
@@ -48,11 +47,9 @@ func moreOrLess(percent float64) string {
 func changePercent(p *pair, metric v1alpha1.BenchmarkMetric) (percent float64, known bool) {
 	var medians [2]float64
 	for i, g := range []*Group{p.baseline, p.candidate} {
-		median, err := statistics.Median(inference.MetricsIn(g.Runs, metric), 0.05)
-		if err != nil || median.Estimate <= 0 {
+		if medians[i], _ = median(g.Runs, metric); medians[i] <= 0 {
 			return 0, false
 		}
-		medians[i] = median.Estimate
 	}
 	return 100 * (medians[1]/medians[0] - 1), true
 }

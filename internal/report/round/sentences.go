@@ -25,21 +25,17 @@ func headline(r *benchmark.Round) string {
 // verdictOf returns the verdict in small letters and, if it doesn't follow from the claims, the reason.
 func verdictOf(r *benchmark.Round) (verdict, reason string) {
 	switch r.Verdict {
-	case v1alpha1.BenchmarkPassed:
-		return "passed", ""
-	case v1alpha1.BenchmarkFailed:
-		return "failed", ""
+	case v1alpha1.BenchmarkPassed, v1alpha1.BenchmarkFailed, v1alpha1.BenchmarkMeasured:
 	case v1alpha1.BenchmarkInconclusive:
 		if r.Reason != "" && r.Reason != benchmark.ReasonCompleted && r.Reason != v1alpha1.ReasonInconclusive {
 			reason = ": " + r.Reason
 		}
-		return "inconclusive", reason
-	case v1alpha1.BenchmarkMeasured:
-		return "measured", ""
 	case v1alpha1.BenchmarkError:
-		return "error", ": " + r.Reason
+		reason = ": " + r.Reason
+	default:
+		return "no verdict", ""
 	}
-	return "no verdict", ""
+	return strings.ToLower(string(r.Verdict)), reason
 }
 
 // CountsAsFailed says what an inconclusive round counts as, or is empty if it doesn't count as failed.
@@ -105,13 +101,10 @@ func (r *Report) withBlocks() string {
 	return fmt.Sprintf("With %s this round can", number.Plural(r.Blocks, "block"))
 }
 
-// claimTone returns the tone of a verdict.
-func claimTone(verdict v1alpha1.ClaimVerdict) doc.Tone {
-	switch verdict {
-	case v1alpha1.ClaimConfirmed:
-		return doc.Good
-	case v1alpha1.ClaimContradicted:
-		return doc.Bad
+// The tones of verdicts; others are unsure.
+var (
+	claimTones = map[v1alpha1.ClaimVerdict]doc.Tone{v1alpha1.ClaimConfirmed: doc.Good, v1alpha1.ClaimContradicted: doc.Bad}
+	tones      = map[v1alpha1.BenchmarkVerdict]doc.Tone{
+		v1alpha1.BenchmarkPassed: doc.Good, v1alpha1.BenchmarkFailed: doc.Bad, v1alpha1.BenchmarkError: doc.Bad, v1alpha1.BenchmarkMeasured: doc.Same,
 	}
-	return doc.Unsure
-}
+)

@@ -209,7 +209,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q in %s: %t", part, header, has)
 		}
 	}
-	inconclusive := write(t, &round.Report{Round: roundtest.Inconclusive(t)})
+	inconclusive := write(t, roundtest.All(t)["inconclusive"])
 	for _, part := range []string{" With 10 blocks this round can find differences of ", "blocks would decide.", "Counts as failed: onInconclusive is Fail."} {
 		if !strings.Contains(inconclusive, part) {
 			t.Errorf("no %q in %s", part, text(all(parse(t, inconclusive), "header")[0]))

@@ -35,10 +35,8 @@ func figures(d *doc.Document, section string) (all []*plot.Figure) {
 			}
 		}
 	}
-	for _, s := range d.Sections {
-		if s.ID == section {
-			visit(s.Blocks)
-		}
+	if s := d.Section(section); s != nil {
+		visit(s.Blocks)
 	}
 	return all
 }

@@ -102,12 +102,7 @@ func ms(microseconds int64) string { return number.Unit(number.Milliseconds(micr
 func metrics(r *result.Result) []doc.Fact {
 	failed := doc.Fact{Name: "failed", Value: fmt.Sprintf("%s of %s", number.Count(r.Merged.Errors.Total()), number.Count(r.Merged.Requests))}
 	if len(r.Levels) > 0 {
-		most := &r.Levels[0]
-		for i := range r.Levels {
-			if l := &r.Levels[i]; l.RequestsPerSecond() > most.RequestsPerSecond() {
-				most = l
-			}
-		}
+		most := &r.Levels[report.MostThroughput(r)]
 		return []doc.Fact{
 			{Name: "levels", Value: number.Count(int64(len(r.Levels)))},
 			{Name: "largest throughput", Value: number.Unit(number.Significant(most.RequestsPerSecond()), "requests/s")},

@@ -135,7 +135,7 @@ func TestEffects(t *testing.T) {
 
 // TestEffectBeyond checks that an effect beyond the axis is an arrow, with its value beside it.
 func TestEffectBeyond(t *testing.T) {
-	r := &round.Report{Round: roundtest.Ratios(t)}
+	r := roundtest.All(t)["ratios"]
 	m := r.ClaimsByMetric()[0]
 	f := chart.Effects(&m)
 	e := &m.Rows[0]

@@ -12,8 +12,10 @@ import (
 	"github.com/assay-dev/assay/internal/report/number"
 	"github.com/assay-dev/assay/internal/report/plot"
 	"github.com/assay-dev/assay/internal/report/round"
-	"github.com/assay-dev/assay/internal/statistics"
 )
+
+// changeApart is the least distance of labels of an axis of changes, as a share of it.
+const changeApart = 0.12
 
 // MaxRows is the largest number of effects that are drawn, the first; the table has all.
 const MaxRows = 40
@@ -26,15 +28,7 @@ func Effects(m *round.MetricEffects) *plot.Figure {
 	var texts []string
 	for i := range rows {
 		e := &rows[i]
-		ends := []*float64{e.Percent, e.LowPercent, e.HighPercent, e.DetectablePercent}
-		for _, bound := range e.Bounds() {
-			ends = append(ends, statistics.Finite(bound))
-		}
-		for _, percent := range ends {
-			if percent != nil {
-				percents = append(percents, *percent)
-			}
-		}
+		percents = append(percents, e.Percents(e.DetectablePercent)...)
 		text := fmt.Sprintf("%s %s (%s)", e.Label, number.Minus(e.Change()), number.Minus(e.Interval()))
 		if word := e.Word(); word != "" {
 			text += ", " + strings.ToLower(word)
@@ -45,7 +39,7 @@ func Effects(m *round.MetricEffects) *plot.Figure {
 	if more := len(texts) - listed; more > 0 {
 		texts = append(texts[:listed], fmt.Sprintf("%d more", more))
 	}
-	p := plot.Plot{X: changes(1.12, percents...), XName: "change, % (log scale of the ratio)", Ends: [2]string{"lower", "higher"}}
+	p := plot.Plot{X: plot.LogRatio(changeApart, 1.12, percents...), XName: "change, % (log scale of the ratio)", Ends: [2]string{"lower", "higher"}}
 	p.Marks = []plot.Mark{plot.Rule{X: 0, Stroke: plot.Stroke{Color: plot.Ink}}}
 	if baseline := m.OneBaseline(); baseline != "" {
 		p.Rows = append(p.Rows, plot.Row{Name: baseline, Bold: true, Texts: []plot.Text{{}, {Text: "baseline", Color: plot.Muted}, {}}})
@@ -121,20 +115,6 @@ func arrow(at plot.Point, color plot.Color, tip string) plot.Mark {
 		shape = plot.Left
 	}
 	return plot.Dot{At: at, Shape: shape, Color: color, Tip: tip}
-}
-
-// changes returns the scale of changes in percent, with a margin around the largest.
-func changes(margin float64, percents ...float64) plot.Scale {
-	reach := 0.0
-	for _, percent := range percents {
-		if percent <= -100 {
-			reach = math.Inf(1)
-		} else {
-			reach = max(reach, math.Abs(math.Log1p(percent/100)))
-		}
-	}
-	const apart = 0.12
-	return plot.LogRatio(100*math.Expm1(margin*reach), apart)
 }
 
 // Change and Interval return the texts of round.Change and round.Interval with minus signs, as axes have them.

@@ -23,7 +23,7 @@ func Percentiles(c *round.Comparison) (curves, difference *plot.Figure) {
 		results = append(results, one.Results[1])
 	}
 	of := make([]chart.Curve, len(results))
-	low, high, count := math.Inf(1), math.Inf(-1), int64(0)
+	low, high, count := math.Inf(1), 0.0, int64(0)
 	var texts []string
 	for i, r := range results {
 		h := r.Merged.Latencies.Get(result.Total)
@@ -31,13 +31,8 @@ func Percentiles(c *round.Comparison) (curves, difference *plot.Figure) {
 			return nil, nil
 		}
 		of[i] = chart.NewCurve(names[i], h)
-		count = max(count, of[i].Count)
+		count, low, high = max(count, of[i].Count), min(low, of[i].Least()), max(high, of[i].Max)
 		texts = append(texts, fmt.Sprintf("%s: %s requests, the longest in %s ms", names[i], number.Count(of[i].Count), number.Significant(of[i].Max)))
-		for _, at := range of[i].Points {
-			if at.Y > 0 {
-				low, high = min(low, at.Y), max(high, at.Y)
-			}
-		}
 	}
 	x := plot.Shares(float64(count))
 	p := plot.Plot{Axis: "latency, ms (" + report.LatencyName(&results[0].Run) + ")", Height: 260, X: x, XName: plot.SharesName, Y: plot.Logarithmic(low, high)}
@@ -67,7 +62,7 @@ func Percentiles(c *round.Comparison) (curves, difference *plot.Figure) {
 		return curves, nil
 	}
 	others := strings.Join(names[1:], " and ")
-	d := plot.Plot{Axis: fmt.Sprintf("latency of %s against %s, %%", others, names[0]), Height: 130, X: x, XName: plot.SharesName, Gutter: true, Y: changes(1.3, least, most)}
+	d := plot.Plot{Axis: fmt.Sprintf("latency of %s against %s, %%", others, names[0]), Height: 130, X: x, XName: plot.SharesName, Gutter: true, Y: plot.LogRatio(changeApart, 1.3, least, most)}
 	d.Marks = []plot.Mark{plot.Level(0, plot.Stroke{Color: plot.Ink})}
 	var beyond []string
 	for i := 1; i < len(of); i++ {

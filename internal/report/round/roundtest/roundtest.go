@@ -143,14 +143,8 @@ func two() *v1alpha1.BenchmarkSpec {
 	}
 }
 
-// Passed returns a round that passed.
-func Passed(t testing.TB) *benchmark.Round { return Two(t, 0.99, 0.01) }
-
 // Failed returns a round that failed.
 func Failed(t testing.TB) *benchmark.Round { return Two(t, 1.15, 0.02) }
-
-// Inconclusive returns a round that can't tell yet.
-func Inconclusive(t testing.TB) *benchmark.Round { return Two(t, 1.03, 0.05) }
 
 // InvalidRuns returns a round that ended because too many runs were invalid.
 func InvalidRuns(t testing.TB) *benchmark.Round {
@@ -174,15 +168,12 @@ func Incomparable(t testing.TB) *benchmark.Round {
 
 // Error returns a round that couldn't be carried out.
 func Error(t testing.TB) *benchmark.Round {
-	r := Passed(t)
+	r := Two(t, 0.99, 0.01)
 	r.Runs, r.Evaluation = r.Runs[:3], benchmark.Evaluation{}
 	end := verdict.Rejected("connectors-r3-c001-b01", `exceeded quota: team, requested: requests.cpu=4. Raise the quota of the namespace.`)
 	r.Verdict, r.Reason, r.Message = end.Verdict, end.Reason, end.Message
 	return r
 }
-
-// Ratios returns a round with effects beyond the axis of a forest plot.
-func Ratios(t testing.TB) *benchmark.Round { return Two(t, 7.5, 0.05) }
 
 // Sizes returns a round of R2's first series: 7 sizes of files and 6 numbers of threads. The rate is 1,500/s for
 // 1 KB and falls with the size, as a network of 11 MB/s lets it.
@@ -304,8 +295,8 @@ func All(t testing.TB) map[string]*round.Report {
 	t.Helper()
 	made.Do(func() {
 		for name, r := range map[string]*benchmark.Round{
-			"passed": Passed(t), "failed": Failed(t), "inconclusive": Inconclusive(t), "invalid-runs": InvalidRuns(t), "incomparable": Incomparable(t), "error": Error(t),
-			"connectors": Connectors(t), "ratios": Ratios(t), "sizes": Sizes(t), "scaling": Scaling(t), "trend": Trending(t), "levels": Staged(t).Round,
+			"passed": Two(t, 0.99, 0.01), "failed": Failed(t), "inconclusive": Two(t, 1.03, 0.05), "invalid-runs": InvalidRuns(t), "incomparable": Incomparable(t), "error": Error(t),
+			"connectors": Connectors(t), "ratios": Two(t, 7.5, 0.05), "sizes": Sizes(t), "scaling": Scaling(t), "trend": Trending(t), "levels": Staged(t).Round,
 		} {
 			document, err := json.Marshal(r)
 			if err != nil {
