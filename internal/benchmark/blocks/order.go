@@ -48,6 +48,15 @@ func Bounds(spec *v1alpha1.BenchmarkSpec) (least, most int) {
 	return least, most
 }
 
+// Replacements returns the number of invalid runs that are replaced.
+func Replacements(spec *v1alpha1.BenchmarkSpec) int {
+	const usual = 3
+	if r := spec.Repetitions; r != nil {
+		return int(ptr.Deref(r.InvalidRuns.Replace, usual))
+	}
+	return usual
+}
+
 // Range returns bounds in words: "10 to 20", or "10" if both are the same.
 func Range(least, most int) string {
 	if least < most {

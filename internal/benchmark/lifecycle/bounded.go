@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/artifact"
 	"github.com/assay-dev/assay/internal/benchmark"
@@ -42,12 +40,9 @@ func CheckSize(spec *v1alpha1.BenchmarkSpec, cells int) error {
 		return fmt.Errorf("spec: %d bytes as JSON, must be at most %d: use fewer values, or move content to ConfigMaps", len(encoded), MaxSpec)
 	}
 	_, most := blocks.Bounds(spec)
-	e := benchmark.Extent{Spec: len(encoded), Cells: cells, Blocks: most}
+	e := benchmark.Extent{Spec: len(encoded), Cells: cells, Blocks: most, Invalid: blocks.Replacements(spec)}
 	if spec.Capacity != nil {
 		e.Trials = search.MaxTrials(spec.Capacity)
-	}
-	if r := spec.Repetitions; r != nil {
-		e.Invalid = int(ptr.Deref(r.InvalidRuns.Replace, 0))
 	}
 	decide := map[v1alpha1.BenchmarkMetric]bool{}
 	for i := range spec.Claims {

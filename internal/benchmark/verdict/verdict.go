@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/assay-dev/assay/api/v1alpha1"
 	"github.com/assay-dev/assay/internal/benchmark"
 	"github.com/assay-dev/assay/internal/benchmark/blocks"
@@ -66,7 +64,7 @@ func CutShort(d *inference.Design, l *blocks.Ledger) *End {
 		return &End{Verdict: v1alpha1.BenchmarkError, Reason: benchmark.ReasonBaselineMissing, Message: what + " Measure the baseline first."}
 	}
 	end := &End{Verdict: v1alpha1.BenchmarkInconclusive}
-	mixed, replace := d.Mixed(l), replacements(d.Spec)
+	mixed, replace := d.Mixed(l), blocks.Replacements(d.Spec)
 	at := slices.IndexFunc(mixed, func(message string) bool { return message != "" })
 	switch {
 	case at >= 0:
@@ -82,15 +80,6 @@ func CutShort(d *inference.Design, l *blocks.Ledger) *End {
 	}
 	end.Evaluation = d.Evaluate(l)
 	return end
-}
-
-// replacements returns the number of invalid runs that are replaced.
-func replacements(spec *v1alpha1.BenchmarkSpec) int {
-	const usual = 3
-	if r := spec.Repetitions; r != nil {
-		return int(ptr.Deref(r.InvalidRuns.Replace, usual))
-	}
-	return usual
 }
 
 // Complete returns the end of a round of which nothing is missing.
