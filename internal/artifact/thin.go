@@ -129,7 +129,7 @@ func sketched(series []result.Second) bool {
 	return slices.ContainsFunc(series, func(s result.Second) bool { return s.Sketch != nil })
 }
 
-// elements returns the number of objects of a series.
+// elements returns the number of objects of a series. Counts have one of errors.
 func elements(series []result.Second) int {
 	n := 0
 	for i := range series {

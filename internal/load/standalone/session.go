@@ -127,7 +127,7 @@ func (s *localSession) ProbeSucceeded(*session.ProbeResult) {}
 // ProbeFailed does nothing: see ProbeSucceeded.
 func (s *localSession) ProbeFailed(string) {}
 
-// Fail does nothing: the client's Run returns the same reason.
+// FailAs does nothing: the client's Run returns the same reason.
 func (s *localSession) FailAs(session.FailureKind, string) {}
 
 // Clock is the clock of a load without a manager, this machine's. It is the only one.

@@ -154,7 +154,7 @@ func (d *definition) check(object map[string]any) (problems []Problem) {
 	return distinct(problems)
 }
 
-// blocks reports whether the API server evaluates no rules because of an error.
+// blocked reports whether the API server evaluates no rules because of an error.
 func blocked(err *field.Error) bool {
 	return slices.Contains([]field.ErrorType{
 		field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid,

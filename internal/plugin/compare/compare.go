@@ -50,7 +50,7 @@ type source struct {
 	round int64
 }
 
-// check validates the options without contacting the cluster, and returns the two sources.
+// check validates the options without contacting the cluster, and returns the sources.
 func (o *options) check() ([]source, error) {
 	if err := doc.CheckFormat(o.format, roundpage.ComparisonFormats.Names()); err != nil {
 		return nil, exit.Errorf(exit.Unknown, "%w", err)
