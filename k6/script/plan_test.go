@@ -144,11 +144,16 @@ func TestPlanCounts(t *testing.T) {
 					checkPlanTotals(t, p, totals)
 				}
 			}
-			if seen[0].Requests != seen[1].Requests || len(seen[0].Paths) != len(seen[1].Paths) {
+			// Of an open load k6 drops what no goroutine waits for when it is due: on a machine that does other things, any may be late.
+			dropped := counts[0].Dropped
+			if counts[1].Dropped > 0 || dropped > 0 && p.Arrivals == nil {
+				t.Errorf("k6 dropped %d, the driver %d", dropped, counts[1].Dropped)
+			}
+			if seen[0].Requests+dropped != seen[1].Requests || len(seen[0].Paths) != len(seen[1].Paths) {
 				t.Errorf("the server received %d requests by k6, %d by the driver", seen[0].Requests, seen[1].Requests)
 			}
 			for path, n := range seen[1].Paths {
-				if seen[0].Paths[path] != n {
+				if p.Arrivals == nil && seen[0].Paths[path] != n {
 					t.Errorf("%s was requested %d times by k6, %d times by the driver", path, seen[0].Paths[path], n)
 				}
 			}
@@ -156,11 +161,11 @@ func TestPlanCounts(t *testing.T) {
 				t.Fatalf("k6 has the metrics of %d requests, the driver of %d", len(byRequest[0]), len(byRequest[1]))
 			}
 			for request := range byRequest[0] {
-				if k6, driver := &byRequest[0][request], &byRequest[1][request]; k6.Requests != driver.Requests || k6.Errors != driver.Errors || k6.Total().Count != driver.Total().Count {
+				if k6, driver := &byRequest[0][request], &byRequest[1][request]; p.Arrivals == nil && (k6.Requests != driver.Requests || k6.Errors != driver.Errors || k6.Total().Count != driver.Total().Count) {
 					t.Errorf("request %d: k6 counted %+v, the driver %+v", request, k6, driver)
 				}
 			}
-			if k6, driver := counts[0], counts[1]; k6.Requests != driver.Requests || k6.Errors != driver.Errors || k6.Non2xx != driver.Non2xx || k6.Dropped != driver.Dropped {
+			if k6, driver := counts[0], counts[1]; k6.Requests+k6.Dropped != driver.Requests || k6.Errors != driver.Errors || k6.Non2xx != driver.Non2xx {
 				t.Errorf("k6 counted %+v, the driver %+v", k6, driver)
 			}
 		})
@@ -179,7 +184,7 @@ func checkPlanTotals(t *testing.T, p *session.Plan, totals *result.Totals) {
 	if (totals.Warmup != nil) != (p.Warmup != nil) || p.Warmup != nil && totals.Warmup.Requests != p.Warmup.Requests {
 		t.Errorf("warm-up %+v", totals.Warmup)
 	}
-	if (totals.Arrivals != nil) != (p.Arrivals != nil) || p.Arrivals != nil && totals.Arrivals.Due != totals.Requests {
+	if (totals.Arrivals != nil) != (p.Arrivals != nil) || p.Arrivals != nil && totals.Arrivals.Due != totals.Requests+totals.Dropped {
 		t.Errorf("arrivals %+v", totals.Arrivals)
 	}
 	if levels := p.Measurement.Profile.Levels(); len(levels) != len(totals.Levels) {
