@@ -147,7 +147,7 @@ func abLines(r *result.Result, b block) doc.Preformatted {
 func writeToolTimes(w *ABLines, b block) {
 	s := b.phase(result.Total)
 	w.Printf("")
-	w.Printf("Connection Times (ms), of %s as printed", "the tool")
+	w.Printf("Connection Times (ms), of the tool as printed")
 	w.Printf("%-11s %9s %9s %9s %9s %9s", "", "min", "mean", "[+/-sd]", "median", "max")
 	w.Printf("%-11s %9s %9s %9s %9s %9s", "Total:", known(s.Min), known(int64(s.Mean())), known(s.StdDev), known(s.Percentiles[percentile.P50]), known(s.Max))
 	var known []percentile.Percentile

@@ -286,6 +286,18 @@ func TestSiege(t *testing.T) {
 	}
 }
 
+// TestSampledRequestsOfAnything checks that the list is written of a stored series in which a second has more errors than requests.
+func TestSampledRequestsOfAnything(t *testing.T) {
+	r := secondly()
+	r.Series[1].Requests, r.Series[1].Errors = 1, 600
+	for second := int64(2); second < 5; second++ {
+		r.Series = append(r.Series, result.Second{Second: second, Requests: 10})
+	}
+	if lines := strings.Count(written(t, "requests", r), "\n"); lines < 1000 {
+		t.Errorf("%d lines, want one for each request", lines)
+	}
+}
+
 // TestSampledRequests checks that the list has the distribution of the histogram, and seconds of the series.
 func TestSampledRequests(t *testing.T) {
 	r := secondly()

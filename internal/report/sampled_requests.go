@@ -78,13 +78,13 @@ func sampledSeconds(r *result.Result, number int) []int64 {
 	var succeeded int64
 	points := r.Points()
 	for i := range points {
-		succeeded += points[i].Requests - points[i].Errors
+		succeeded += max(0, points[i].Requests-points[i].Errors) // a stored result may say anything
 	}
 	var samples []sample
 	var before int64
 	for i := range points {
 		s := &points[i]
-		after := before + s.Requests - s.Errors
+		after := before + max(0, s.Requests-s.Errors)
 		// The bounds of all seconds are rounded alike, so that their numbers add up.
 		first, last := rounded(before, succeeded, number), rounded(after, succeeded, number)
 		for n := first; n < last; n++ {

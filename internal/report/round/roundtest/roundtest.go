@@ -74,7 +74,7 @@ func noise(run *benchmark.Run, deviation float64) float64 {
 	return 1 + deviation*random.NormFloat64()
 }
 
-// metrics returns the metrics of a run that takes a factor of the usual time.
+// figures returns the metrics of a run that takes a factor of the usual time.
 func figures(factor float64) map[v1alpha1.BenchmarkMetric]float64 {
 	return map[v1alpha1.BenchmarkMetric]float64{
 		"RequestsPerSecond": 10_000 / factor, "LatencyP50": 1000 * factor, "LatencyP99": 5000 * factor, "ErrorRate": 0, "TargetCPUPerRequest": 80 * factor,
