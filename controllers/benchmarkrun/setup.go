@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -38,6 +39,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.BenchmarkRun{}, placeField, placeIndex); err != nil {
 		return fmt.Errorf("index the runs by their place: %w", err)
 	}
+	if err := fillTogether(mgr.GetCache()); err != nil {
+		return err
+	}
 	r.freed = make(chan event.TypedGenericEvent[types.NamespacedName])
 	r.uploaded = make(chan event.TypedGenericEvent[types.UID])
 	built, err := ctrl.NewControllerManagedBy(mgr).
@@ -65,6 +69,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 		owner := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkRun{}, handler.OnlyControllerOwner())
 		return built.Watch(source.Kind(mgr.GetCache(), issued, owner))
 	})
+	return nil
+}
+
+// fillTogether has a cache read the objects of runs while it reads the runs, of which indexes ask for: it would wait for those, and
+// read what controllers watch only when they start.
+func fillTogether(c cache.Cache) error {
+	configMaps := &metav1.PartialObjectMetadata{}
+	configMaps.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	for _, kind := range []client.Object{configMaps, &corev1.Pod{}, &batchv1.Job{}, &v1alpha1.Benchmark{}} {
+		if _, err := c.GetInformer(context.Background(), kind, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("cache the objects of runs: %w", err)
+		}
+	}
 	return nil
 }
 
