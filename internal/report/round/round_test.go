@@ -119,18 +119,18 @@ func TestSentences(t *testing.T) {
 	strict := claim(v1alpha1.ClaimContradicted, f(2), f(1), f(3))
 	strict.BoundPercent = 0
 	for want, c := range map[string]benchmark.Claim{
-		"Contradicted: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +12.0% (+10.5% to +14.0%).":                                                                        claim(v1alpha1.ClaimContradicted, f(12), f(10.5), f(14)),
-		"Confirmed: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is -4.00% (-8.00% to +4.98%).":                                                                           claim(v1alpha1.ClaimConfirmed, f(-4), f(-8), f(4.98)),
-		"Confirmed: not-worse: p99 of x=b is at most 5% higher than that of the baseline. It is -12.0% (-14.0% to -10.5%). Measured at different times.":                                     stored,
-		"Confirmed: faster: requests/s at level 3 of x=b is at least 20% higher than that of x=a. It is +31% (+26% to +36%).":                                                                faster,
-		"Contradicted: not-worse: p99 of x=b is lower than that of x=a. It is +2.0% (+1.0% to +3.0%).":                                                                                       lower,
-		"Contradicted: not-worse: p99 of x=b is not higher than that of x=a. It is +2.0% (+1.0% to +3.0%).":                                                                                  strict,
-		"Confirmed: not-worse: p99 of x=b is within 5% of that of x=a. It is +1.0% (-1.0% to +3.0%).":                                                                                        same,
-		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +3% (-2% to +9%). A round like this one can find differences of 9%. About 23 blocks would decide.":    open,
-		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +3.00%, with too few blocks for an interval. A round like this one can find differences of 9%.":       claim(v1alpha1.ClaimUndecided, f(3), nil, nil),
-		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. It is +3.00% (-2.00% to unbounded). A round like this one can find differences of 9%.":                      claim(v1alpha1.ClaimUndecided, f(3), f(-2), nil),
-		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. The difference is unknown: a side has no value. A round like this one can find differences of 9%.":          claim(v1alpha1.ClaimUndecided, nil, nil, nil),
-		"Undecided: not-worse: p99 of x=b is at most 5% higher than that of x=a. Not compared: The kernel of b is 6.1, that of a is 5.10. A round like this one can find differences of 9%.": incomparable,
+		"Contradicted: p99 of x=b is at most 5% higher than that of x=a. It is +12.0% (+10.5% to +14.0%).":                                                                        claim(v1alpha1.ClaimContradicted, f(12), f(10.5), f(14)),
+		"Confirmed: p99 of x=b is at most 5% higher than that of x=a. It is -4.00% (-8.00% to +4.98%).":                                                                           claim(v1alpha1.ClaimConfirmed, f(-4), f(-8), f(4.98)),
+		"Confirmed: p99 of x=b is at most 5% higher than that of the baseline. It is -12.0% (-14.0% to -10.5%). Measured at different times.":                                     stored,
+		"Confirmed: faster: requests/s at level 3 of x=b is at least 20% higher than that of x=a. It is +31% (+26% to +36%).":                                                     faster,
+		"Contradicted: not-worse: p99 of x=b is lower than that of x=a. It is +2.0% (+1.0% to +3.0%).":                                                                            lower,
+		"Contradicted: p99 of x=b is not higher than that of x=a. It is +2.0% (+1.0% to +3.0%).":                                                                                  strict,
+		"Confirmed: not-worse: p99 of x=b is within 5% of that of x=a. It is +1.0% (-1.0% to +3.0%).":                                                                             same,
+		"Undecided: p99 of x=b is at most 5% higher than that of x=a. It is +3% (-2% to +9%). A round like this one can find differences of 9%. About 23 blocks would decide.":    open,
+		"Undecided: p99 of x=b is at most 5% higher than that of x=a. It is +3.00%, with too few blocks for an interval. A round like this one can find differences of 9%.":       claim(v1alpha1.ClaimUndecided, f(3), nil, nil),
+		"Undecided: p99 of x=b is at most 5% higher than that of x=a. It is +3.00% (-2.00% to unbounded). A round like this one can find differences of 9%.":                      claim(v1alpha1.ClaimUndecided, f(3), f(-2), nil),
+		"Undecided: p99 of x=b is at most 5% higher than that of x=a. The difference is unknown: a side has no value. A round like this one can find differences of 9%.":          claim(v1alpha1.ClaimUndecided, nil, nil, nil),
+		"Undecided: p99 of x=b is at most 5% higher than that of x=a. Not compared: The kernel of b is 6.1, that of a is 5.10. A round like this one can find differences of 9%.": incomparable,
 	} {
 		r := &benchmark.Round{Cells: []cells.Cell{{Name: "x=a", Baseline: cells.NoBaseline}, {Index: 1, Name: "x=b", Baseline: 0}}}
 		r.Claims = []benchmark.Claim{c}

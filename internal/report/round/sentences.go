@@ -58,7 +58,10 @@ func (r *Report) Sentences() []doc.Sentence {
 
 // sentence returns what became of a claim.
 func (r *Report) sentence(e *EffectRow) doc.Sentence {
-	s := doc.Sentence{Tone: e.Tone(), Lead: e.Word(), Text: e.Claim.Name + ": " + statement(e, e.Label, e.BaselineLabel) + "."}
+	s := doc.Sentence{Tone: e.Tone(), Lead: e.Word(), Text: statement(e, e.Label, e.BaselineLabel) + "."}
+	if !e.Claim.Gate { // whose name says the same
+		s.Text = e.Claim.Name + ": " + s.Text
+	}
 	switch {
 	case e.Message != "":
 		s.Text += " Not compared: " + e.Message
