@@ -63,7 +63,7 @@ func (e *EffectRow) Bounds() []float64 {
 // Percents returns the changes that a plot of the effect shows, as far as they are known and finite: the estimate, the interval, the
 // bounds of the claim, and others.
 func (e *EffectRow) Percents(others ...*float64) (percents []float64) {
-	ends := append(others, e.Percent, e.LowPercent, e.HighPercent)
+	ends := slices.Concat(others, []*float64{e.Percent, e.LowPercent, e.HighPercent})
 	for _, bound := range e.Bounds() {
 		ends = append(ends, statistics.Finite(bound))
 	}
