@@ -55,19 +55,23 @@ func linkFull(r *result.Result, d Declared) (text string, during *result.Span) {
 		if !wantsMore(r, d, s.level) {
 			continue
 		}
-		sent, sentFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesSent })
-		received, receivedFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesReceived })
+		sent, sentOnAverage, sentFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesSent })
+		received, receivedOnAverage, receivedFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesReceived })
 		for _, way := range []struct {
 			verb      string
 			rate      float64
+			average   float64
 			flat      bool // and it is the one that carries more
 			receiving float64
 			declared  int64
 		}{
-			{"sent", sent, sentFlat && sent >= received, receivingShare(s.seconds), d.Link.Sent},
-			{"received", received, receivedFlat && received > sent, 0, d.Link.Received},
+			{"sent", sent, sentOnAverage, sentFlat && sent >= received, receivingShare(s.seconds), d.Link.Sent},
+			{"received", received, receivedOnAverage, receivedFlat && received > sent, 0, d.Link.Received},
 		} {
-			why := whyFull(way.rate, way.flat, way.receiving, way.declared)
+			rate, why := way.rate, whyFull(way.rate, way.flat, way.receiving)
+			if share := way.average / float64(way.declared); way.declared > 0 && share >= linkReachedShare {
+				rate, why = way.average, fmt.Sprintf("%.1f%% of the %.4g Mbit/s that its bandwidth annotation allows", 100*share, float64(way.declared)/1e6)
+			}
 			if why == "" {
 				continue
 			}
@@ -79,7 +83,7 @@ func linkFull(r *result.Result, d Declared) (text string, during *result.Span) {
 				during = &result.Span{From: s.level.Start, To: s.level.End}
 			}
 			return fmt.Sprintf("From second %d on, the target's interfaces %s %.4g Mbit/s: %s. The target had CPU time left (%s of the limit used).",
-				s.seconds[0].Second, way.verb, way.rate/1e6, why, strings.Join(used, ", ")), during
+				s.seconds[0].Second, way.verb, rate/1e6, why, strings.Join(used, ", ")), during
 		}
 	}
 	return "", nil
@@ -98,9 +102,10 @@ func wantsMore(r *result.Result, d Declared, level *result.Level) bool {
 	return requestsInFlight(r) >= idleConnectionsShare*float64(r.Run.Concurrency(r.Connections()))
 }
 
-// bitRate returns the median of what was carried each second, in bit/s, and whether no second had more; 0 if that
-// is unknown.
-func bitRate(all []result.Second, of func(*result.Used) int64) (rate float64, flat bool) {
+// bitRate returns the median of what was carried each second, in bit/s, and whether no second had more. average is the mean without
+// the tenth of the seconds that had most and the tenth that had least: what an annotation allows comes in bursts, the first of which may
+// be large. All are 0 if they are unknown.
+func bitRate(all []result.Second, of func(*result.Used) int64) (rate, average float64, flat bool) {
 	var rates []float64
 	for i := range all {
 		if s := &all[i]; s.Server != nil {
@@ -108,11 +113,15 @@ func bitRate(all []result.Second, of func(*result.Used) int64) (rate float64, fl
 		}
 	}
 	if len(rates) == 0 || int64(len(rates))*all[0].Seconds < minLinkSeconds {
-		return 0, false
+		return 0, 0, false
 	}
 	slices.Sort(rates)
 	rate = rates[len(rates)/2]
-	return rate, rates[len(rates)-1] <= (1+linkFlatShare)*rate
+	tenth := (len(rates) + 9) / 10
+	for _, r := range rates[tenth : len(rates)-tenth] {
+		average += r / float64(len(rates)-2*tenth)
+	}
+	return rate, average, rates[len(rates)-1] <= (1+linkFlatShare)*rate
 }
 
 // receivingShare returns the part of the requests' time between the first and the last byte of the response.
@@ -126,15 +135,9 @@ func receivingShare(all []result.Second) float64 {
 	return float64(receiving) / float64(max(total, 1))
 }
 
-// whyFull returns what says that a link is full, by the rate that it carries, in bit/s; empty if nothing does.
-func whyFull(rate float64, flat bool, receiving float64, declared int64) string {
-	if rate == 0 {
-		return ""
-	}
-	if share := rate / float64(declared); declared > 0 && share >= linkReachedShare {
-		return fmt.Sprintf("%.1f%% of the %.4g Mbit/s that its bandwidth annotation allows", 100*share, float64(declared)/1e6)
-	}
-	if !flat {
+// whyFull returns what says that a link of unknown speed is full, by the rate that it carries, in bit/s; empty if nothing does.
+func whyFull(rate float64, flat bool, receiving float64) string {
+	if rate == 0 || !flat {
 		return ""
 	}
 	const ceiling = "no second had 1% more"

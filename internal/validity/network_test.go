@@ -72,12 +72,17 @@ func TestLinkFull(t *testing.T) {
 		declared validity.Declared
 		metrics  string // empty when nothing is to be found
 	}{
-		"100 Mbit/s":            {fast, unchanged, validity.Declared{}, "From second 0 on, the target's interfaces sent 95.4 Mbit/s: no second had 1% more, and 25% of the time of requests was that between the first and the last byte of the response. The target had CPU time left (20.0% of the limit used)."},
-		"a third slow":          {with(func(l *link) { l.slow = 0.3 }), unchanged, validity.Declared{}, "sent 95.4 Mbit/s"},
-		"any speed":             {with(func(l *link) { l.megabits = 70 }), unchanged, validity.Declared{}, "sent 70 Mbit/s"},
-		"small responses":       {with(func(l *link) { l.receiving = 0 }), unchanged, validity.Declared{}, "and that is what a link of 100 Mbit/s carries"},
-		"small, of any speed":   {with(func(l *link) { l.receiving, l.megabits = 0, 70 }), unchanged, validity.Declared{}, ""},
-		"uploads":               {with(func(l *link) { l.receiving, l.received = 0, true }), unchanged, validity.Declared{}, "received 95.4 Mbit/s"},
+		"100 Mbit/s":          {fast, unchanged, validity.Declared{}, "From second 0 on, the target's interfaces sent 95.4 Mbit/s: no second had 1% more, and 25% of the time of requests was that between the first and the last byte of the response. The target had CPU time left (20.0% of the limit used)."},
+		"a third slow":        {with(func(l *link) { l.slow = 0.3 }), unchanged, validity.Declared{}, "sent 95.4 Mbit/s"},
+		"any speed":           {with(func(l *link) { l.megabits = 70 }), unchanged, validity.Declared{}, "sent 70 Mbit/s"},
+		"small responses":     {with(func(l *link) { l.receiving = 0 }), unchanged, validity.Declared{}, "and that is what a link of 100 Mbit/s carries"},
+		"small, of any speed": {with(func(l *link) { l.receiving, l.megabits = 0, 70 }), unchanged, validity.Declared{}, ""},
+		"uploads":             {with(func(l *link) { l.receiving, l.received = 0, true }), unchanged, validity.Declared{}, "received 95.4 Mbit/s"},
+		"declared, in bursts": {with(func(l *link) { l.receiving = 0 }), func(r *result.Result) {
+			for i := range r.Series {
+				r.Series[i].Server.BytesSent = []int64{500_000_000, 5_500_000, 5_500_000, 6_500_000, 5_500_000, 6_500_000, 5_500_000, 6_500_000, 5_500_000, 6_500_000}[i]
+			}
+		}, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, "sent 48 Mbit/s: 96.0% of the 50 Mbit/s that its bandwidth annotation allows"},
 		"declared":              {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 46, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, "92.0% of the 50 Mbit/s that its bandwidth annotation allows"},
 		"declared, not reached": {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 44, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, ""},
 		"declared otherwise":    {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 46, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Received: 50_000_000}}, ""},
