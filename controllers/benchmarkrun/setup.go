@@ -72,8 +72,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, changed <-chan event.Typ
 	return nil
 }
 
-// fillTogether has a cache read the objects of runs while it reads the runs, of which indexes ask for: it would wait for those, and
-// read what controllers watch only when they start.
+// fillTogether starts to read the objects of runs into a cache that is about to read the runs. Without it the manager waits for the
+// runs, which are indexed, and reads what controllers watch only when these start.
 func fillTogether(c cache.Cache) error {
 	configMaps := &metav1.PartialObjectMetadata{}
 	configMaps.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))

@@ -85,8 +85,8 @@ func (c *Client) start(ctx context.Context, at int64) error {
 	return nil
 }
 
-// runLoad has k6's output begin to record, as begin says, and k6 its load at a time. It calls over when the load has ended. fields are
-// added to what it logs.
+// runLoad sends begin to k6's output, which then records, and starts k6's load at a time. It calls over when the load has ended, and adds
+// fields to what it logs.
 func (c *Client) runLoad(ctx context.Context, at time.Time, begin order, over func(v1.Status) error, fields ...any) {
 	c.loop.Background(ctx, func() func() error {
 		begin.Begin = wall(at)

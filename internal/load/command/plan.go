@@ -44,8 +44,8 @@ func (o *RunOptions) RunPlan(ctx context.Context, path, version string, newClien
 	return o.RunJob(ctx, job, path, false)
 }
 
-// RunJob runs a load and writes its report, with toFile a page or a picture into a file. name is what errors call the
-// load. It returns only if there is no result; otherwise it exits the process.
+// RunJob runs a load and writes its report. With toFile, a page or a picture goes to a file. Errors contain name. RunJob
+// returns only if there is no result; otherwise it exits the process.
 func (o *RunOptions) RunJob(ctx context.Context, job *standalone.Job, name string, toFile bool) error {
 	to, err := o.Open(job.Name, toFile)
 	if err != nil {

@@ -37,14 +37,14 @@ func (p *Plot) inPage() layout {
 	return pageLayout(axisLeft, 0, edge)
 }
 
-// pageLayout returns a layout for each of widths: left and, from narrowWidth on, beside are what else takes room, and right is how far
-// labels may then reach beyond the plot.
-func pageLayout(left, beside, right float64) layout {
+// pageLayout returns a layout for each of widths. left and, from narrowWidth on, names are the widths next to the plot, and
+// right is how far labels may then reach beyond the plot.
+func pageLayout(left, names, right float64) layout {
 	l := layout{units: pageUnits}
 	for _, least := range widths {
 		r := room{plot: least - left - edge, right: edge}
 		if least >= narrowWidth {
-			r.plot, r.right = r.plot-beside, right
+			r.plot, r.right = r.plot-names, right
 		}
 		l.rooms = append(l.rooms, r)
 	}
