@@ -4,10 +4,11 @@
 (() => {
   const element = document.getElementById("series"), timeline = document.querySelector(".timeline");
   if (!element || !timeline) return;
-  // What is below the screen is laid out after the first paint.
-  const main = timeline.closest("main");
-  main.classList.add("unpainted");
-  requestAnimationFrame(() => setTimeout(() => main.classList.remove("unpainted")));
+  if (!location.hash) { // what is below the screen is laid out after the first paint, unless the URL leads there
+    const main = timeline.closest("main");
+    main.classList.add("unpainted");
+    requestAnimationFrame(() => setTimeout(() => main.classList.remove("unpainted")));
+  }
   const data = JSON.parse(element.textContent);
   const readout = timeline.querySelector("[data-readout]"), spoken = timeline.querySelector("[data-spoken]"), hint = readout.textContent;
   const figures = [...timeline.querySelectorAll("[data-panel]")].filter((f) => f.querySelector(".fit svg"));
