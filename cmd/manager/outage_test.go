@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// freeAddress returns an address on which nobody listens.
+// freeAddress returns an address on which nobody listens. No connection of others has its IP address, hence its port.
 func freeAddress(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.41.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,11 +70,6 @@ func TestOnce(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
 	at := address(server)
 	for name, test := range map[string]struct {
 		request Request
@@ -92,7 +87,7 @@ func TestOnce(t *testing.T) {
 		"missing":                      {*requestTo(at, "/missing"), 0, "GET /missing: answered with 404 Not Found"},
 		"broken":                       {*requestTo(at, "/broken"), 0, "GET /broken: the connection was closed before the response was complete"},
 		"half a document":              {*requestTo(rawserver.Start(t, closing("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")), "/"), 0, "GET /: the connection was closed before the response was complete"},
-		"no server":                    {*requestTo(closed.Addr().String(), "/"), 0, "GET /: connection refused"},
+		"no server":                    {*requestTo("127.0.0.1:1", "/"), 0, "GET /: connection refused"},
 		"no such name":                 {*requestTo("no-such-name.invalid:80", "/"), 0, "GET /: resolve no-such-name.invalid: "},
 		"no response":                  {Request{Address: rawserver.Start(t, saying("")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},
 		"no response in the head":      {Request{Address: rawserver.Start(t, saying("HTTP/1.1 200")), Probe: session.Probe{Request: session.Get("/")}, Timeout: 50 * time.Millisecond}, 0, "GET /: no response within 50ms"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -27,7 +28,9 @@ type api struct {
 
 // newAPI chooses a free port for the API. k6 must be started with api.address.
 func newAPI() (*api, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	// Another process could take a port of 127.0.0.1 before k6 listens: each connection within the machine has one.
+	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254)) //nolint:gosec // it isn't a secret
+	listener, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		return nil, fmt.Errorf("find free port for k6's API: %w", err)
 	}
