@@ -47,12 +47,16 @@ func Start(ctx context.Context) (*Browser, func(), error) {
 	if program == "" {
 		return nil, nil, fmt.Errorf("none of %s found: run hack/install-deps.sh browser", strings.Join(programs, ", "))
 	}
+	directory, err := os.MkdirTemp("", "assay-browser-") // for the files that Chromium leaves behind
+	if err != nil {
+		return nil, nil, err
+	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(program), chromedp.NoSandbox, // the pages are the project's own, and tests may run as root
-		chromedp.Flag("hide-scrollbars", true))
+		chromedp.Flag("hide-scrollbars", true), chromedp.Env("TMPDIR="+directory))
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
 	browser, endBrowser := chromedp.NewContext(allocator)
-	end := func() { endBrowser(); endAllocator() }
+	end := func() { endBrowser(); endAllocator(); _ = os.RemoveAll(directory) }
 	if err := chromedp.Do(browser); err != nil {
 		end()
 		return nil, nil, fmt.Errorf("start %s: %w", program, err)
