@@ -16,8 +16,9 @@ const (
 	// linkReceivingShare of the requests' time is longer between the first and the last byte of the response than
 	// a target needs that has written all of it at once.
 	linkReceivingShare = 0.2
-	// linkReachedShare of a declared link is all that it carries of packets with their headers.
-	linkReachedShare = 0.90
+	// linkReachedShare of a declared link is all that it carries of packets with their headers. What carries more than
+	// linkExceededShare isn't limited by it.
+	linkReachedShare, linkExceededShare = 0.90, 1.10
 	// linkLowShare and linkHighShare bound what a full link of a usual speed shows.
 	linkLowShare, linkHighShare = 0.95, 1.01
 	// lossRequestsShare of the requests with a segment that was lost changes the 99th percentile.
@@ -55,22 +56,28 @@ func linkFull(r *result.Result, d Declared) (text string, during *result.Span) {
 		if !wantsMore(r, d, s.level) {
 			continue
 		}
-		sent, sentOnAverage, sentFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesSent })
-		received, receivedOnAverage, receivedFlat := bitRate(s.seconds, func(u *result.Used) int64 { return u.BytesReceived })
+		sentEach := bitRates(s.seconds, func(u *result.Used) int64 { return u.BytesSent })
+		receivedEach := bitRates(s.seconds, func(u *result.Used) int64 { return u.BytesReceived })
+		sent, sentFlat := ceiling(sentEach)
+		received, receivedFlat := ceiling(receivedEach)
 		for _, way := range []struct {
 			verb      string
+			each      []float64
 			rate      float64
-			average   float64
 			flat      bool // and it is the one that carries more
 			receiving float64
 			declared  int64
 		}{
-			{"sent", sent, sentOnAverage, sentFlat && sent >= received, receivingShare(s.seconds), d.Link.Sent},
-			{"received", received, receivedOnAverage, receivedFlat && received > sent, 0, d.Link.Received},
+			{"sent", sentEach, sent, sentFlat && sent >= received, receivingShare(s.seconds), d.Link.Sent},
+			{"received", receivedEach, received, receivedFlat && received > sent, 0, d.Link.Received},
 		} {
 			rate, why := way.rate, whyFull(way.rate, way.flat, way.receiving)
-			if share := way.average / float64(way.declared); way.declared > 0 && share >= linkReachedShare {
-				rate, why = way.average, fmt.Sprintf("%.1f%% of the %.4g Mbit/s that its bandwidth annotation allows", 100*share, float64(way.declared)/1e6)
+			share := 0.0
+			if way.declared > 0 && len(way.each) > 0 {
+				share = afterBurst(way.each, float64(way.declared), s.seconds[0].Seconds) / float64(way.declared)
+			}
+			if share >= linkReachedShare && share <= linkExceededShare {
+				rate, why = share*float64(way.declared), fmt.Sprintf("%.1f%% of the %.4g Mbit/s that its bandwidth annotation allows", 100*share, float64(way.declared)/1e6)
 			}
 			if why == "" {
 				continue
@@ -102,10 +109,8 @@ func wantsMore(r *result.Result, d Declared, level *result.Level) bool {
 	return requestsInFlight(r) >= idleConnectionsShare*float64(r.Run.Concurrency(r.Connections()))
 }
 
-// bitRate returns the median of what was carried each second, in bit/s, and whether no second had more. average is the mean without
-// the tenth of the seconds that had most and the tenth that had least: what an annotation allows comes in bursts, the first of which may
-// be large. All are 0 if they are unknown.
-func bitRate(all []result.Second, of func(*result.Used) int64) (rate, average float64, flat bool) {
+// bitRates returns what was carried each second, in bit/s; empty if it is unknown, or too little to judge by.
+func bitRates(all []result.Second, of func(*result.Used) int64) []float64 {
 	var rates []float64
 	for i := range all {
 		if s := &all[i]; s.Server != nil {
@@ -113,15 +118,39 @@ func bitRate(all []result.Second, of func(*result.Used) int64) (rate, average fl
 		}
 	}
 	if len(rates) == 0 || int64(len(rates))*all[0].Seconds < minLinkSeconds {
-		return 0, 0, false
+		return nil
 	}
-	slices.Sort(rates)
-	rate = rates[len(rates)/2]
-	tenth := (len(rates) + 9) / 10
-	for _, r := range rates[tenth : len(rates)-tenth] {
-		average += r / float64(len(rates)-2*tenth)
+	return rates
+}
+
+// ceiling returns the median of rates, 0 if there are none, and whether none is larger.
+func ceiling(rates []float64) (rate float64, flat bool) {
+	if len(rates) == 0 {
+		return 0, false
 	}
-	return rate, average, rates[len(rates)-1] <= (1+linkFlatShare)*rate
+	sorted := slices.Sorted(slices.Values(rates))
+	rate = sorted[len(sorted)/2]
+	return rate, sorted[len(sorted)-1] <= (1+linkFlatShare)*rate
+}
+
+// afterBurst returns the mean of rates, which are each of a number of seconds, without the beginning that is above a declared one: a
+// token bucket, which is full then, lets its content pass at once. It is 0 if too few are left to judge by.
+func afterBurst(rates []float64, declared float64, seconds int64) float64 {
+	begin := 0
+	for i := 0; i < len(rates) && int64(i)*seconds < minLinkSeconds; i++ {
+		if rates[i] > declared {
+			begin = i + 1
+		}
+	}
+	rates = rates[begin:]
+	if int64(len(rates))*seconds < minLinkSeconds {
+		return 0
+	}
+	sum := 0.0
+	for _, r := range rates {
+		sum += r
+	}
+	return sum / float64(len(rates))
 }
 
 // receivingShare returns the part of the requests' time between the first and the last byte of the response.

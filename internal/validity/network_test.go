@@ -83,15 +83,21 @@ func TestLinkFull(t *testing.T) {
 				r.Series[i].Server.BytesSent = []int64{500_000_000, 5_500_000, 5_500_000, 6_500_000, 5_500_000, 6_500_000, 5_500_000, 6_500_000, 5_500_000, 6_500_000}[i]
 			}
 		}, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, "sent 48 Mbit/s: 96.0% of the 50 Mbit/s that its bandwidth annotation allows"},
-		"declared":              {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 46, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, "92.0% of the 50 Mbit/s that its bandwidth annotation allows"},
-		"declared, not reached": {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 44, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, ""},
-		"declared otherwise":    {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 46, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Received: 50_000_000}}, ""},
-		"four threads":          {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 94, 0.028 }), unchanged, validity.Declared{}, ""},
-		"a varying server":      {with(func(l *link) { l.best = 0.05 }), unchanged, validity.Declared{}, ""},
-		"a busy target":         {with(func(l *link) { l.cpu = 0.92 }), unchanged, validity.Declared{}, ""},
-		"idle connections":      {with(func(l *link) { l.idle = true }), unchanged, validity.Declared{}, ""},
-		"four seconds":          {fast, func(r *result.Result) { r.Series = r.Series[:4] }, validity.Declared{}, ""},
-		"an unknown target":     {fast, func(r *result.Result) { r.Environment.TargetCPULimit = 0 }, validity.Declared{}, ""},
+		"declared, after stalls": {with(func(l *link) { l.receiving = 0 }), func(r *result.Result) {
+			for i := range r.Series {
+				r.Series[i].Server.BytesSent = []int64{1_000_000, 500_000_000, 0, 0, 18_000_000, 0, 12_000_000, 6_000_000, 0, 12_000_000}[i]
+			}
+		}, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, "sent 48 Mbit/s: 96.0% of the 50 Mbit/s that its bandwidth annotation allows"},
+		"declared, without effect": {with(func(l *link) { l.receiving, l.best = 0, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, ""},
+		"declared":                 {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 46, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, "92.4% of the 50 Mbit/s that its bandwidth annotation allows"},
+		"declared, not reached":    {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 44, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Sent: 50_000_000}}, ""},
+		"declared otherwise":       {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 46, 0.04 }), unchanged, validity.Declared{Link: validity.Link{Received: 50_000_000}}, ""},
+		"four threads":             {with(func(l *link) { l.receiving, l.megabits, l.best = 0, 94, 0.028 }), unchanged, validity.Declared{}, ""},
+		"a varying server":         {with(func(l *link) { l.best = 0.05 }), unchanged, validity.Declared{}, ""},
+		"a busy target":            {with(func(l *link) { l.cpu = 0.92 }), unchanged, validity.Declared{}, ""},
+		"idle connections":         {with(func(l *link) { l.idle = true }), unchanged, validity.Declared{}, ""},
+		"four seconds":             {fast, func(r *result.Result) { r.Series = r.Series[:4] }, validity.Declared{}, ""},
+		"an unknown target":        {fast, func(r *result.Result) { r.Environment.TargetCPULimit = 0 }, validity.Declared{}, ""},
 		"a rate that is kept": {fast, func(r *result.Result) {
 			r.Run.Load, r.Arrivals = result.LoadOpen, &result.Arrivals{Due: 20_000, PlannedMicroseconds: length, StartedMicroseconds: length}
 		}, validity.Declared{}, ""},
