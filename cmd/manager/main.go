@@ -78,7 +78,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == pagesCommand {
 		ctrl.SetLogger(zap.New())
 		ctrl.Log.Info("Started the pages", "version", version)
-		limitMemory()
+		limitMemory(gcPercent)
 		if err := runPages(os.Args[2:]); err != nil {
 			ctrl.Log.Error(err, "Pages failed")
 			os.Exit(1)
@@ -88,7 +88,7 @@ func main() {
 	o := parse()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.zap)))
 	ctrl.Log.Info("Started the manager", "version", version)
-	limitMemory()
+	limitMemory(startGCPercent)
 	err := run(ctrl.SetupSignalHandler(), o)
 	if errors.Is(err, errRestart) {
 		ctrl.Log.Info("Starting from scratch", "reason", err.Error())
@@ -327,6 +327,7 @@ func run(ctx context.Context, o *options) error {
 		func() error { return benchmarks.SetupWithManager(mgr) },
 		func() error { return certificate.SetupWithManager(mgr) },
 		func() error { return trust.SetupWithManager(mgr) },
+		func() error { return mgr.Add(manager.RunnableFunc(collectOften)) },
 		func() error { return mgr.Add(serve) },
 		func() error { return mgr.Add(lastEnd{apiClient, reconciler.Events, own}) },
 		func() error { return mgr.Add(keepScope{served, cancel}) },

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"runtime/debug"
+	"testing"
+	"testing/synctest"
+)
 
 func TestMemoryLimit(t *testing.T) {
 	for _, test := range []struct {
@@ -13,5 +17,17 @@ func TestMemoryLimit(t *testing.T) {
 		if got := memoryLimit(func(name string) string { return env[name] }); got != test.want {
 			t.Errorf("%+v: %d", test, got)
 		}
+	}
+}
+
+func TestAStartedManagerCollectsOften(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(startGCPercent))
+	synctest.Test(t, func(t *testing.T) {
+		if err := collectOften(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got := debug.SetGCPercent(gcPercent); got != gcPercent {
+		t.Errorf("the heap grows by %d%%", got)
 	}
 }
