@@ -16,7 +16,7 @@ const memoryLimitVariable = "MEMORY_LIMIT"
 const gcPercent = 12
 
 // startGCPercent is that of a manager that starts, until startTime after it leads: with 10,000 finished runs half of its CPU time would be
-// that of collections, and no client has sent anything yet.
+// that of collections.
 const (
 	startGCPercent = 25
 	startTime      = time.Minute

@@ -16,8 +16,8 @@ const (
 	// linkReceivingShare of the requests' time is longer between the first and the last byte of the response than
 	// a target needs that has written all of it at once.
 	linkReceivingShare = 0.2
-	// linkReachedShare of a declared link is what many connections reach that lose packets there. What carries more than
-	// linkExceededShare isn't limited by it.
+	// linkReachedShare of a declared link is used even by many connections whose packets are dropped. A link that carries more than
+	// linkExceededShare isn't limited.
 	linkReachedShare, linkExceededShare = 0.85, 1.10
 	// linkLowShare and linkHighShare bound what a full link of a usual speed shows.
 	linkLowShare, linkHighShare = 0.95, 1.01
