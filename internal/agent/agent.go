@@ -25,7 +25,7 @@ type Session interface {
 	ProbeFailed(reason string)
 	SendServerSample(sample *result.ServerSample)
 	Fail(reason string)
-	Now() int64
+	At(local time.Time) int64
 	Local(at int64) time.Time
 }
 
@@ -120,7 +120,7 @@ func (a *agent) startProbing(ctx context.Context, order session.Watch) error {
 }
 
 func (a *agent) sample() {
-	sample, err := a.sampler.Sample(a.session.Now)
+	sample, err := a.sampler.Sample(func() int64 { return a.session.At(time.Now()) })
 	if err != nil {
 		a.log.Error("Failed to sample the server's usage", "error", err)
 		a.session.Fail("sample the server's usage: " + err.Error())

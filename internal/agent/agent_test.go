@@ -54,7 +54,7 @@ func (f *fakeSession) SendServerSample(r *result.ServerSample) {
 	f.sent <- fmt.Sprintf("sample at %s", time.UnixMicro(r.Server.At).UTC().Format("15:04:05.000"))
 }
 func (f *fakeSession) Fail(reason string)       { f.sent <- "fatal: " + reason }
-func (f *fakeSession) Now() int64               { return time.Now().Add(f.ahead).UnixMicro() }
+func (f *fakeSession) At(local time.Time) int64 { return local.Add(f.ahead).UnixMicro() }
 func (f *fakeSession) Local(at int64) time.Time { return time.UnixMicro(at).Add(-f.ahead) }
 
 func (f *fakeSession) received() []string {
@@ -97,7 +97,7 @@ func TestRunSamplesOnTime(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := newSession()
 		done := run(ctx, s, fakeSampler{})
-		begin := time.UnixMicro(s.Now())
+		begin := time.UnixMicro(s.At(time.Now()))
 		s.orders <- pod.Sample{}
 		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_WARMUP, At: begin.Add(500 * time.Millisecond).UnixMicro()}
 		time.Sleep(2 * time.Second)
@@ -129,7 +129,7 @@ func TestRunStartsLate(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := newSession()
 		done := run(ctx, s, fakeSampler{})
-		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: time.UnixMicro(s.Now()).Add(-5300 * time.Millisecond).UnixMicro()}
+		s.orders <- pod.Start{Stage: sessionpb.Stage_STAGE_MEASUREMENT, At: time.UnixMicro(s.At(time.Now())).Add(-5300 * time.Millisecond).UnixMicro()}
 		time.Sleep(1800 * time.Millisecond)
 		if diff := cmp.Diff([]string{"sample at 01:00:00.000", "sample at 01:00:00.700", "sample at 01:00:01.700"}, s.received()); diff != "" {
 			t.Error(diff)

@@ -103,7 +103,7 @@ func fakeSessions(plans []*session.Plan, address string) []fakeSession {
 		sessions[i] = fakeSession{fakesession.New(func(event fakesession.Event) []pod.Order {
 			mu.Lock()
 			defer mu.Unlock()
-			now := sessions[i].Now()
+			now := sessions[i].At(time.Now())
 			switch event := event.(type) {
 			case fakesession.Connected:
 				return []pod.Order{pod.Prepare{Plan: plan, Address: address}}

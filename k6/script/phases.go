@@ -193,7 +193,8 @@ func (c *Client) totals(status exitStatus) (*result.Totals, error) {
 		return nil, errors.New("k6 exited without reporting its measurement")
 	}
 	// Convert the times from the wall clock to the manager's clock.
-	ahead := c.session.Now() - time.Now().UnixMicro()
+	now := time.Now()
+	ahead := c.session.At(now) - now.UnixMicro()
 	totals.StartedAt, totals.EndedAt = max(totals.StartedAt, c.load.began.UnixMicro())+ahead, totals.EndedAt+ahead
 	totals.EndedAt = max(totals.EndedAt, totals.StartedAt)
 	s := totals.Script

@@ -279,7 +279,8 @@ func (c *PlanClient) exit(ctx context.Context, s *planStage, status exitStatus) 
 	c.current, c.measured = nil, true
 	totals.Warmup, totals.WarmupMicroseconds = c.totals.Warmup, c.totals.WarmupMicroseconds
 	// Convert the times from the wall clock to the manager's clock.
-	ahead := c.session.Now() - time.Now().UnixMicro()
+	now := time.Now()
+	ahead := c.session.At(now) - now.UnixMicro()
 	totals.StartedAt, totals.EndedAt = totals.StartedAt+ahead, totals.EndedAt+ahead
 	totals.Tool = measuredTool()
 	if c.plan.Arrivals == nil {

@@ -48,7 +48,7 @@ func (s *scriptSession) end() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.started {
-		s.orders <- pod.EndMeasurement{At: s.Now()}
+		s.orders <- pod.EndMeasurement{At: s.At(time.Now())}
 	}
 	return s.started
 }
@@ -86,7 +86,7 @@ func (s *scriptSession) start(stage sessionpb.Stage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.started = s.started || stage == sessionpb.Stage_STAGE_MEASUREMENT
-	s.orders <- pod.Start{Stage: stage, At: s.Now() + standalone.StartDelay.Microseconds()}
+	s.orders <- pod.Start{Stage: stage, At: s.At(time.Now()) + standalone.StartDelay.Microseconds()}
 }
 
 // SendSecond records one second of the measurement.

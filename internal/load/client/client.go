@@ -31,7 +31,7 @@ type Session interface {
 	SendSecond(stage sessionpb.Stage, second *result.ClientSecond)
 	SendTotals(totals *result.Totals)
 	FailAs(kind session.FailureKind, reason string)
-	Now() int64
+	At(local time.Time) int64
 	Local(at int64) time.Time
 }
 

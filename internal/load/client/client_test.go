@@ -93,7 +93,7 @@ func TestClientMeasures(t *testing.T) {
 	if got.Requests != 2000 || got.Succeeded() != 2000 || got.Connections != 5 || got.Warmup != nil {
 		t.Errorf("totals %+v", got.Counts)
 	}
-	if got.StartedAt < startedAt || got.EndedAt <= got.StartedAt || got.EndedAt > s.Now() {
+	if got.StartedAt < startedAt || got.EndedAt <= got.StartedAt || got.EndedAt > s.At(time.Now()) {
 		t.Errorf("measured from %d to %d, start time %d", got.StartedAt, got.EndedAt, startedAt)
 	}
 	if got.NodeUsage == nil || got.NodeUsage.CPUTime <= 0 || got.NodeUsage.ContextSwitches <= 0 {

@@ -72,6 +72,5 @@ func (s *stage) span(clock Session) (began, ended int64) {
 	if !ok {
 		first, last = s.at, s.at
 	}
-	now := clock.Now()
-	return now - time.Since(first).Microseconds(), now - time.Since(last).Microseconds()
+	return clock.At(first), clock.At(last)
 }

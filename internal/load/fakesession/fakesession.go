@@ -56,7 +56,7 @@ func New(answer func(Event) []pod.Order) *Session {
 // each stage lead after the client is ready for it.
 func Regular(plan *session.Plan, address string, lead time.Duration) func(Event) []pod.Order {
 	start := func(stage sessionpb.Stage) []pod.Order {
-		return []pod.Order{pod.Start{Stage: stage, At: now() + lead.Microseconds()}}
+		return []pod.Order{pod.Start{Stage: stage, At: at(time.Now()) + lead.Microseconds()}}
 	}
 	return func(event Event) []pod.Order {
 		switch event.(type) {
@@ -147,14 +147,17 @@ func (s *Session) FailAs(kind session.FailureKind, reason string) {
 	s.Report(Failed{Kind: kind, Reason: reason})
 }
 
-// Now implements client.Session.
-func (s *Session) Now() int64 { return now() }
+// origin is the start of the manager's clock, which is an hour ahead of this machine's.
+var origin = time.Now()
 
-// now returns the time of the manager's clock, which is an hour ahead of this machine's.
-func now() int64 { return time.Now().Add(time.Hour).UnixMicro() }
+// At implements client.Session.
+func (s *Session) At(local time.Time) int64 { return at(local) }
+
+func at(local time.Time) int64 {
+	return origin.Add(time.Hour).UnixMicro() + local.Sub(origin).Microseconds()
+}
 
 // Local implements client.Session.
 func (s *Session) Local(at int64) time.Time {
-	local := time.Now()
-	return local.Add(time.Duration(at-now()) * time.Microsecond)
+	return origin.Add(time.Duration(at-origin.Add(time.Hour).UnixMicro()) * time.Microsecond)
 }

@@ -70,7 +70,7 @@ func (s *localSession) StageEnded(sessionpb.Stage) {
 
 func (s *localSession) start(stage sessionpb.Stage, amount session.Amount) {
 	s.watcher.Begin(stage == sessionpb.Stage_STAGE_WARMUP, amount)
-	at := s.Now() + StartDelay.Microseconds()
+	at := s.At(time.Now()) + StartDelay.Microseconds()
 	if stage == sessionpb.Stage_STAGE_MEASUREMENT {
 		s.started = at
 	}
@@ -111,7 +111,7 @@ func (s *localSession) checkStop() {
 	if first == nil {
 		return
 	}
-	end := (s.Now()-s.started)/1_000_000 + 1
+	end := (s.At(time.Now())-s.started)/1_000_000 + 1
 	if end < stages.Load.End {
 		s.stop = &result.Stop{BreakingPoint: *first, End: end}
 		s.orders <- pod.EndMeasurement{At: s.started + end*1_000_000}
@@ -130,16 +130,17 @@ func (s *localSession) ProbeFailed(string) {}
 // FailAs does nothing: the client's Run returns the same reason.
 func (s *localSession) FailAs(session.FailureKind, string) {}
 
-// Clock is the clock of a load without a manager, this machine's. It is the only one.
+// Clock is the clock of a load without a manager: this machine's at the program's start, and monotonic from there.
 type Clock struct{}
 
-// Now returns the time in microseconds since the Unix epoch.
-func (Clock) Now() int64 { return time.Now().UnixMicro() }
+var origin = time.Now()
 
-// Local converts a time of Now's clock to a time.Time with a monotonic clock reading.
+// At converts a time to microseconds since the Unix epoch.
+func (Clock) At(local time.Time) int64 { return origin.UnixMicro() + local.Sub(origin).Microseconds() }
+
+// Local converts a time of At's clock to a time.Time with a monotonic clock reading.
 func (Clock) Local(at int64) time.Time {
-	now := time.Now()
-	return now.Add(time.Duration(at-now.UnixMicro()) * time.Microsecond)
+	return origin.Add(time.Duration(at-origin.UnixMicro()) * time.Microsecond)
 }
 
 // Point converts a second to a point of a result's series.

@@ -142,8 +142,7 @@ func (c *Client) runTool(ctx context.Context, at time.Time, amount session.Amoun
 	if err != nil {
 		return nil, fmt.Errorf("read the output of %s: %w", c.tool.program, err)
 	}
-	now := c.session.Now()
-	f.totals.StartedAt = now - time.Since(ran.started).Microseconds()
+	f.totals.StartedAt = c.session.At(ran.started)
 	f.totals.EndedAt = f.totals.StartedAt + f.microseconds
 	f.totals.Usage = ran.usage
 	c.log.Info("Completed stage", "requests", f.totals.Requests, "errors", f.totals.Errors.Total())

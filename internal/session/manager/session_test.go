@@ -97,7 +97,7 @@ func TestRun(t *testing.T) {
 	b.RequestSample("run")
 	b.RequestSample("run") // one is outstanding
 	order[pod.Sample](t, watcher)
-	watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: watcher.Now(), CPUs: "1"}})
+	watcher.SendServerSample(&result.ServerSample{Server: result.ServerUsage{At: watcher.At(time.Now()), CPUs: "1"}})
 	b.await("run", "read", func(o session.Observation) bool { return o.Agent.Latest != nil })
 
 	at := b.Now() + 1000 // clocks may differ by more than the seconds that follow
@@ -315,7 +315,7 @@ func TestClock(t *testing.T) {
 	c.Ready("0")
 	b.await("run", "ready", ready(1)) // not before the clock is set
 	own := time.Now()
-	now := c.Now()
+	now := c.At(own)
 	local := c.Local(own.Add(ahead + time.Minute).UnixMicro())
 	took := time.Since(own) // however busy the machine is
 	bound := c.ClockError() + time.Millisecond

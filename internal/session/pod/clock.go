@@ -40,8 +40,10 @@ type pong struct {
 func newClock() *clock { return &clock{origin: time.Now()} }
 
 // own returns the pod's clock: microseconds since the Unix epoch.
-func (c *clock) own() int64 {
-	return c.origin.UnixMicro() + time.Since(c.origin).Microseconds()
+func (c *clock) own() int64 { return c.ownAt(time.Now()) }
+
+func (c *clock) ownAt(local time.Time) int64 {
+	return c.origin.UnixMicro() + local.Sub(c.origin).Microseconds()
 }
 
 // connected drops the pings of the last connection: the new one may be to another
@@ -108,12 +110,12 @@ func (p pong) errorAt(own int64) int64 {
 	return p.err + (own-p.at)*driftPerMillion/1_000_000
 }
 
-// now returns the manager's clock.
-func (c *clock) now() int64 {
+// at converts a local time to the manager's clock.
+func (c *clock) at(local time.Time) int64 {
 	c.mu.Lock()
 	offset := c.best.offset
 	c.mu.Unlock()
-	return c.own() + offset
+	return c.ownAt(local) + offset
 }
 
 // local converts a time of the manager's clock to local time.
@@ -124,7 +126,7 @@ func (c *clock) local(at int64) time.Time {
 	return c.origin.Add(time.Duration(at-offset-c.origin.UnixMicro()) * time.Microsecond)
 }
 
-// error returns a bound of the error of now and local. A wall clock that was set since freeze adds as
+// error returns a bound of the error of at and local. A wall clock that was set since freeze adds as
 // much: the host may have slept, in which the pod's clock stood still.
 func (c *clock) error() time.Duration {
 	own := c.own()

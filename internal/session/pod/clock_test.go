@@ -26,8 +26,8 @@ const ms = time.Millisecond
 func TestClockTakesTheBestPing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock()
-		if c.error() != math.MaxInt64 || c.measured() || c.now() != time.Now().UnixMicro() {
-			t.Errorf("before the first ping: error %s, %d", c.error(), c.now())
+		if c.error() != math.MaxInt64 || c.measured() || c.at(time.Now()) != time.Now().UnixMicro() {
+			t.Errorf("before the first ping: error %s, %d", c.error(), c.at(time.Now()))
 		}
 		const ahead = 3 * time.Second
 		for range burst - 1 {
@@ -40,7 +40,7 @@ func TestClockTakesTheBestPing(t *testing.T) {
 		if !c.settled() {
 			t.Error("not settled after the burst")
 		}
-		if got := time.Duration(c.now()-time.Now().UnixMicro())*time.Microsecond - ahead; got != 500*time.Microsecond {
+		if got := time.Duration(c.at(time.Now())-time.Now().UnixMicro())*time.Microsecond - ahead; got != 500*time.Microsecond {
 			t.Errorf("off by %s, want half of the millisecond by which the ways differ", got)
 		}
 		if c.error() != 1500*time.Microsecond {
@@ -49,6 +49,9 @@ func TestClockTakesTheBestPing(t *testing.T) {
 		at := time.Now().Add(ahead + 10*time.Second)
 		if got := time.Until(c.local(at.UnixMicro())); got != 10*time.Second-500*time.Microsecond {
 			t.Errorf("in %s", got)
+		}
+		if got := c.at(c.local(at.UnixMicro())); got != at.UnixMicro() {
+			t.Errorf("there and back: %d µs off", got-at.UnixMicro())
 		}
 	})
 }
@@ -71,7 +74,7 @@ func TestClockForgetsOldPings(t *testing.T) {
 		for range window {
 			c.ask(20*ms, 5*ms, 5*ms)
 		}
-		if got := c.now() - time.Now().UnixMicro(); got != 20_000 {
+		if got := c.at(time.Now()) - time.Now().UnixMicro(); got != 20_000 {
 			t.Errorf("%d µs ahead, want 20000", got)
 		}
 	})
@@ -91,7 +94,7 @@ func TestClockOfAnotherManager(t *testing.T) {
 				c.freeze()
 			}
 			c.connected()
-			ahead := func() time.Duration { return time.Duration(c.now()-time.Now().UnixMicro()) * time.Microsecond }
+			ahead := func() time.Duration { return time.Duration(c.at(time.Now())-time.Now().UnixMicro()) * time.Microsecond }
 			for range burst - 1 {
 				c.ask(2*time.Second, ms, ms)
 			}

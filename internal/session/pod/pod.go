@@ -217,15 +217,15 @@ func (s *Session) SendServerSample(sample *result.ServerSample) {
 	s.send(&sessionpb.PodMessage{Message: &sessionpb.PodMessage_ServerSample{ServerSample: message}})
 }
 
-// Now returns the manager's clock: microseconds since the Unix epoch. Until the first connection it
-// is the pod's own clock. From the order to start the measurement on, it isn't corrected any more.
-func (s *Session) Now() int64 { return s.clock.now() }
+// At converts a local time, which needs a monotonic reading, to the manager's clock: microseconds since the Unix epoch. Until the
+// first connection that is the pod's own clock. From the order to start the measurement on, it isn't corrected any more.
+func (s *Session) At(local time.Time) int64 { return s.clock.at(local) }
 
 // Local converts a time of the manager's clock to the pod's. The result has a monotonic reading, so
 // that time.Until is right even if the wall clock is stepped.
 func (s *Session) Local(at int64) time.Time { return s.clock.local(at) }
 
-// ClockError returns a bound of the error of Now and Local. Until the first
+// ClockError returns a bound of the error of At and Local. Until the first
 // connection it is the longest possible duration.
 func (s *Session) ClockError() time.Duration { return s.clock.error() }
 

@@ -300,7 +300,7 @@ func (st *stream) order(message *sessionpb.ManagerMessage) Order {
 		st.received.watch = m.Watch
 		return Watch{*watch}
 	case *sessionpb.ManagerMessage_Sample:
-		st.sampleRequested = st.clock.now()
+		st.sampleRequested = st.clock.at(time.Now())
 		return Sample{}
 	}
 	return nil
