@@ -259,8 +259,8 @@ func TestSamplerSendsEachSecond(t *testing.T) {
 	r := New(1)
 	done := make(chan struct{})
 	var got []result.ClientSecond
-	// The stage began 2.5 s ago, so that the third second ends soon.
-	start := time.Now().Add(-2500 * time.Millisecond)
+	// The stage began 2.1 s ago, so that the third second is the one that ends.
+	start := time.Now().Add(-2100 * time.Millisecond)
 	s := NewSampler(r, start, nil, func(second *result.ClientSecond) {
 		got = append(got, *second)
 		if len(got) == 1 {

@@ -131,21 +131,23 @@ var words = []struct {
 	color string
 	at    *regexp.Regexp
 }{
-	{red, regexp.MustCompile(`(?m)^(?:Benchmark .*: |Thresholds: )?(NOT VALID|FAILED|MISSED)\b`)},
+	{red, regexp.MustCompile(`(?m)^(?:Benchmark .*: |Thresholds: )?(NOT VALID|FAILED|MISSED|ERROR)\b`)},
 	{green, regexp.MustCompile(`(?m)^(?:Benchmark .*: )?(VALID|PASSED)\b`)},
-	{yellow, regexp.MustCompile(`(?m)^(?:Benchmark .*: )?(CAN'T TELL YET)`)},
-	{red, regexp.MustCompile(`(?m)^  (Failed|Invalidates)\b`)},
-	{green, regexp.MustCompile(`(?m)^  (Passed):`)},
-	{yellow, regexp.MustCompile(`(?m)^  (Can't tell yet:|Warns\b)`)},
-	{red, regexp.MustCompile(`(?m)  +(worse(?:: gate failed)?|MISSED)(?:  |$)`)},
-	{green, regexp.MustCompile(`(?m)  +(better|met)(?:  |$)`)},
-	{yellow, regexp.MustCompile(`(?m)  +(can't tell yet)(?:  |$)`)},
+	{yellow, regexp.MustCompile(`(?m)^(?:Benchmark .*: |[a-z0-9.-]+(?:, round \d+)? is )?(INCONCLUSIVE)\b`)},
+	{red, regexp.MustCompile(`(?m)^  (Contradicted:|Invalidates\b)`)},
+	{green, regexp.MustCompile(`(?m)^  (Confirmed):`)},
+	{yellow, regexp.MustCompile(`(?m)^  (Undecided:|Warns\b)`)},
+	{red, regexp.MustCompile(`(?m)  +(Contradicted|MISSED)(?:  |$)`)},
+	{green, regexp.MustCompile(`(?m)  +(Confirmed|met)(?:  |$)`)},
+	{yellow, regexp.MustCompile(`(?m)  +(Undecided)(?:  |$)`)},
 	// What watch prints at the end.
 	{red, regexp.MustCompile(`(?m)^Thresholds (MISSED):`)},
 	{green, regexp.MustCompile(`(?m)^(?:Thresholds )?(met|Valid):`)},
-	{red, regexp.MustCompile(`(?m)^[a-z0-9.-]+(?:, round \d+)? (FAILED|failed):`)},
+	{red, regexp.MustCompile(`(?m)^[a-z0-9.-]+(?:, round \d+)? (FAILED|failed|ended with an error):`)},
 	{green, regexp.MustCompile(`(?m)^[a-z0-9.-]+(?:, round \d+)? (passed):`)},
-	{yellow, regexp.MustCompile(`(?m)^[a-z0-9.-]+(?:, round \d+)? (CAN'T TELL YET):`)},
+	{red, regexp.MustCompile(`(?m)^  \S+: (contradicted)\b`)},
+	{green, regexp.MustCompile(`(?m)^  \S+: (confirmed)\b`)},
+	{yellow, regexp.MustCompile(`(?m)^  \S+: (undecided)\b`)},
 }
 
 func colored(text []byte) []byte {

@@ -67,8 +67,8 @@ type Tone string
 const (
 	Good   Tone = "good"
 	Bad    Tone = "bad"
-	Unsure Tone = "unsure" // can't tell yet
-	Same   Tone = "same"   // no difference
+	Unsure Tone = "unsure" // not decided
+	Same   Tone = "same"   // neither better nor worse
 )
 
 // Verdict is the conclusion in words. In pages Addendum follows it in a tone of its own, such as whether thresholds were met;

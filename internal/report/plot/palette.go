@@ -36,8 +36,8 @@ const (
 const (
 	Good   Color = "good"
 	Bad    Color = "bad"
-	Unsure Color = "unsure" // can't tell yet
-	Same   Color = "same"   // no difference
+	Unsure Color = "unsure" // not decided
+	Same   Color = "same"   // neither better nor worse
 )
 
 // The numbers of colors of which there are several.
@@ -68,7 +68,7 @@ func VariantColor(i int) Color { return numbered("variant", i%Variants, Variants
 func Heat(share float64) Color { return shadeAt("heat", share, HeatColors) }
 
 // EffectShade returns the color of a cell of a heat map of effects; share is from 0 (better) to 1 (worse), and 0.5 is
-// no difference.
+// neither better nor worse.
 func EffectShade(share float64) Color { return shadeAt("effect", share, EffectColors) }
 
 // On returns the color of a text on a cell of a heat map: the one of Ink and Paper that contrasts more.
