@@ -141,11 +141,14 @@ func (s *sharedConnection) ended(h *http2.Connection, link *connection, answered
 	s.mu.Unlock()
 }
 
-// join adds a stream to the load.
-func (s *sharedConnection) join() {
-	s.mu.Lock()
-	s.present++
-	s.mu.Unlock()
+// join adds the stream to the load, unless it takes part. It does before it claims a request: those that find none left then leave.
+func (c *connection) join() {
+	if c.shared != nil && !c.present {
+		c.present = true
+		c.shared.mu.Lock()
+		c.shared.present++
+		c.shared.mu.Unlock()
+	}
 }
 
 // leave removes a stream from the load. The last stream to leave closes the connection
@@ -190,10 +193,6 @@ func (s *sharedConnection) interrupt() {
 
 // roundTripHTTP2 is like roundTrip, on a stream of a shared connection.
 func (c *connection) roundTripHTTP2(r *request.Request, o *recorder.Outcome) (got response.Response, ready time.Duration) {
-	if !c.present {
-		c.present = true
-		c.shared.join()
-	}
 	st := c.stream
 	for {
 		var h *http2.Connection

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/assay-dev/assay/internal/load/recorder"
 	"github.com/assay-dev/assay/internal/result"
 	"github.com/assay-dev/assay/internal/session"
 	"github.com/assay-dev/assay/internal/targettls/tlstest"
@@ -172,5 +174,29 @@ func TestHTTP2Bodies(t *testing.T) {
 	got := drive(t, p, server.address)
 	if got.Succeeded() != 24 || got.BodyBytes != 24*size || got.BytesSent < 24*size || got.BytesReceived < 24*size {
 		t.Errorf("counts %+v", got.Counts)
+	}
+}
+
+// TestHTTP2LateStream has a stream that begins the last request when the others have left: it uses their connection.
+func TestHTTP2LateStream(t *testing.T) {
+	var connections, requests atomic.Int64
+	address := serveFrames(t, func(p *peer) {
+		connections.Add(1)
+		serveEach(func(p *peer, id uint32) {
+			requests.Add(1)
+			p.head(id, true, ":status", "200")
+		})(p)
+	})
+	p := streamed(1, 2, 9, "/")
+	s := newLoad(t, &p, address, Access{}).NewStage(p.Measurement, recorder.New(1))
+	defer s.Stop()
+	s.Begin(time.Now())
+	early, late := s.connections[0], s.connections[1]
+	begin, ok := s.next(late)
+	early.runAll()
+	late.request(s.load.requests.Chooser(0)(), begin)
+	late.end()
+	if !ok || requests.Load() != 9 || connections.Load() != 1 {
+		t.Errorf("%d requests on %d connections, want 9 on 1", requests.Load(), connections.Load())
 	}
 }

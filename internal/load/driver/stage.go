@@ -301,12 +301,13 @@ func (s *Stage) next(c *connection) (begin time.Duration, ok bool) {
 	if !c.free && (s.stopping.Load() || s.ending.Load()) { // a free one may have been woken before that
 		return 0, false
 	}
+	if c.pace != nil && !s.await(c) {
+		return 0, false
+	}
+	c.join()
 	if s.arrivals != nil {
 		c.intended, begin, ok = s.arrivals.claim(c)
 		return begin, ok
-	}
-	if c.pace != nil && !s.await(c) {
-		return 0, false
 	}
 	begin, ok = s.enter(c)
 	return begin, ok && s.claim(begin)
