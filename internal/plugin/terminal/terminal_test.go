@@ -75,15 +75,15 @@ func TestColors(t *testing.T) {
 // TestColorsOfWatch checks the words of the lines that watch ends with.
 func TestColorsOfWatch(t *testing.T) {
 	for line, want := range map[string]string{
-		"Valid: Nothing was found.":                         green + "Valid" + normal + ": Nothing was found.",
-		"NOT VALID: ClientSaturated: Valid: no":             red + "NOT VALID" + normal + ": ClientSaturated: Valid: no",
-		"Thresholds met: LatencyP99 is 9ms":                 "Thresholds " + green + "met" + normal + ": LatencyP99 is 9ms",
-		"Thresholds MISSED: LatencyP99 is 99ms":             "Thresholds " + red + "MISSED" + normal + ": LatencyP99 is 99ms",
-		"r1.small failed: TargetCrashed: it failed: badly":  "r1.small " + red + "failed" + normal + ": TargetCrashed: it failed: badly",
+		"Valid: Nothing was found.":                          green + "Valid" + normal + ": Nothing was found.",
+		"NOT VALID: ClientSaturated: Valid: no":              red + "NOT VALID" + normal + ": ClientSaturated: Valid: no",
+		"Thresholds met: LatencyP99 is 9ms":                  "Thresholds " + green + "met" + normal + ": LatencyP99 is 9ms",
+		"Thresholds MISSED: LatencyP99 is 99ms":              "Thresholds " + red + "MISSED" + normal + ": LatencyP99 is 99ms",
+		"r1.small failed: TargetCrashed: it failed: badly":   "r1.small " + red + "failed" + normal + ": TargetCrashed: it failed: badly",
 		"connectors, round 3 is INCONCLUSIVE: Noise: passed": "connectors, round 3 is " + yellow + "INCONCLUSIVE" + normal + ": Noise: passed",
-		"  not-worse/p99/a=b: contradicted, +24%": "  not-worse/p99/a=b: " + red + "contradicted" + normal + ", +24%",
-		"connectors passed: no difference":                  "connectors " + green + "passed" + normal + ": no difference",
-		"r1 succeeded: 4510 requests/s, p99 93.800 ms":      "r1 succeeded: 4510 requests/s, p99 93.800 ms",
+		"  not-worse/p99/a=b: contradicted, +24%":            "  not-worse/p99/a=b: " + red + "contradicted" + normal + ", +24%",
+		"connectors passed: no difference":                   "connectors " + green + "passed" + normal + ": no difference",
+		"r1 succeeded: 4510 requests/s, p99 93.800 ms":       "r1 succeeded: 4510 requests/s, p99 93.800 ms",
 	} {
 		if got := string(colored([]byte(line))); got != want {
 			t.Errorf("%q, want %q", got, want)
