@@ -16,7 +16,7 @@ import (
 // scriptSession implements script.Session without a manager. It sends the client the orders that a
 // manager sends to a script's only client.
 type scriptSession struct {
-	standalone.Clock
+	session.Clock
 	plan     *session.Plan
 	watcher  standalone.Watcher
 	orders   chan pod.Order
@@ -37,6 +37,7 @@ type scriptSession struct {
 // newSession returns a session for a script's file in the script's directory.
 func newSession(file string, watcher standalone.Watcher) *scriptSession {
 	return &scriptSession{
+		Clock: session.NewClock(),
 		// A client receives at most seven orders: Prepare, three Starts, EndMeasurement, Summarize and Release.
 		watcher: watcher, orders: make(chan pod.Order, 7), released: make(chan struct{}),
 		plan: &session.Plan{Script: &session.Script{File: file, Segment: "0:1", Sequence: "0,1", Leads: true}},

@@ -27,8 +27,8 @@ import (
 // That must be small compared with half the width of the interval, or else a perfect measurement would exclude
 // the 10%. A run of 16 connections and 4 s has 1600 requests, so that its mean varies by 0.29/sqrt(1600) =
 // 0.7% by construction, and a ratio of two by 1.0%: with 8 blocks the interval reaches about 1.5 points to each
-// side, ten times the bias and far from the tolerance of 5%. A neighbor that uses a CPU in bursts makes the ratio of a block vary
-// by up to 3.5%, so that 8 blocks decided only 5 of 8 rounds beside one: a round may have 20, and ends as soon as it is decided.
+// side, ten times the bias and far from the tolerance of 5%. Beside a neighbor that uses a CPU
+// in bursts 8 blocks decided only 5 of 8 rounds: a round may have 20, and ends as soon as it is decided, after 11 at the earliest there.
 //
 // The confidence is 99% rather than 95%, since three intervals of 95% all hold the truth in only 86 of 100
 // cases, of 99% in 97.

@@ -141,7 +141,7 @@ func (s *sharedConnection) ended(h *http2.Connection, link *connection, answered
 	s.mu.Unlock()
 }
 
-// join adds the stream to the load, unless it takes part. It does before it claims a request: those that find none left then leave.
+// join adds the stream to the load, unless it takes part, before it claims a request: streams that find none left leave.
 func (c *connection) join() {
 	if c.shared != nil && !c.present {
 		c.present = true

@@ -147,17 +147,15 @@ func (s *Session) FailAs(kind session.FailureKind, reason string) {
 	s.Report(Failed{Kind: kind, Reason: reason})
 }
 
-// origin is the start of the manager's clock, which is an hour ahead of this machine's.
-var origin = time.Now()
+var machine = session.NewClock()
 
 // At implements client.Session.
 func (s *Session) At(local time.Time) int64 { return at(local) }
 
-func at(local time.Time) int64 {
-	return origin.Add(time.Hour).UnixMicro() + local.Sub(origin).Microseconds()
-}
+// at returns the manager's clock, which is an hour ahead of this machine's.
+func at(local time.Time) int64 { return machine.At(local.Add(time.Hour)) }
 
 // Local implements client.Session.
 func (s *Session) Local(at int64) time.Time {
-	return origin.Add(time.Duration(at-origin.Add(time.Hour).UnixMicro()) * time.Microsecond)
+	return machine.Local(at).Add(-time.Hour)
 }

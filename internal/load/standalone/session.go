@@ -18,7 +18,7 @@ const StartDelay = 5 * time.Millisecond
 // localSession implements client.Session without a manager. It sends the client the orders that a
 // manager sends to a run with one client. It never releases the client: the process exits instead.
 type localSession struct {
-	Clock
+	session.Clock
 	job     *Job
 	watcher Watcher
 	ready   func()
@@ -40,7 +40,7 @@ type localSession struct {
 // ready, before the first stage starts.
 func newLocalSession(job *Job, watcher Watcher, ready func()) *localSession {
 	// A client receives at most five orders: Prepare, Start, End, Start and EndMeasurement.
-	return &localSession{job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 5), totals: make(chan *result.Totals, 1)}
+	return &localSession{Clock: session.NewClock(), job: job, watcher: watcher, ready: ready, orders: make(chan pod.Order, 5), totals: make(chan *result.Totals, 1)}
 }
 
 // Run sends the client its plan and returns when ctx is done.
@@ -129,19 +129,6 @@ func (s *localSession) ProbeFailed(string) {}
 
 // FailAs does nothing: the client's Run returns the same reason.
 func (s *localSession) FailAs(session.FailureKind, string) {}
-
-// Clock is the clock of a load without a manager: this machine's at the program's start, and monotonic from there.
-type Clock struct{}
-
-var origin = time.Now()
-
-// At converts a time to microseconds since the Unix epoch.
-func (Clock) At(local time.Time) int64 { return origin.UnixMicro() + local.Sub(origin).Microseconds() }
-
-// Local converts a time of At's clock to a time.Time with a monotonic clock reading.
-func (Clock) Local(at int64) time.Time {
-	return origin.Add(time.Duration(at-origin.UnixMicro()) * time.Microsecond)
-}
 
 // Point converts a second to a point of a result's series.
 func Point(s *result.ClientSecond) result.Second {

@@ -68,7 +68,7 @@ func VariantColor(i int) Color { return numbered("variant", i%Variants, Variants
 func Heat(share float64) Color { return shadeAt("heat", share, HeatColors) }
 
 // EffectShade returns the color of a cell of a heat map of effects; share is from 0 (better) to 1 (worse), and 0.5 is
-// neither better nor worse.
+// no difference.
 func EffectShade(share float64) Color { return shadeAt("effect", share, EffectColors) }
 
 // On returns the color of a text on a cell of a heat map: the one of Ink and Paper that contrasts more.

@@ -17,10 +17,9 @@ const (
 	driftPerMillion = 15
 )
 
-// clock computes the manager's clock from the pod's. It runs on the pod's
-// monotonic clock, so that a step of the wall clock doesn't disturb it.
+// clock computes the manager's clock from the pod's.
 type clock struct {
-	origin time.Time // with a monotonic reading
+	machine session.Clock
 
 	mu     sync.Mutex
 	recent []pong // of this connection
@@ -37,14 +36,10 @@ type pong struct {
 	at     int64 // the pod's clock
 }
 
-func newClock() *clock { return &clock{origin: time.Now()} }
+func newClock() *clock { return &clock{machine: session.NewClock()} }
 
 // own returns the pod's clock: microseconds since the Unix epoch.
-func (c *clock) own() int64 { return c.ownAt(time.Now()) }
-
-func (c *clock) ownAt(local time.Time) int64 {
-	return c.origin.UnixMicro() + local.Sub(c.origin).Microseconds()
-}
+func (c *clock) own() int64 { return c.machine.At(time.Now()) }
 
 // connected drops the pings of the last connection: the new one may be to another
 // manager. The offset stands until the new burst is complete.
@@ -115,7 +110,7 @@ func (c *clock) at(local time.Time) int64 {
 	c.mu.Lock()
 	offset := c.best.offset
 	c.mu.Unlock()
-	return c.ownAt(local) + offset
+	return c.machine.At(local) + offset
 }
 
 // local converts a time of the manager's clock to local time.
@@ -123,7 +118,7 @@ func (c *clock) local(at int64) time.Time {
 	c.mu.Lock()
 	offset := c.best.offset
 	c.mu.Unlock()
-	return c.origin.Add(time.Duration(at-offset-c.origin.UnixMicro()) * time.Microsecond)
+	return c.machine.Local(at - offset)
 }
 
 // error returns a bound of the error of at and local. A wall clock that was set since freeze adds as
