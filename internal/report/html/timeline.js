@@ -27,7 +27,7 @@
   };
   const two = (n) => String(n).padStart(2, "0");
   const clock = (s) => {
-    const whole = Math.round(Math.abs(s)), sign = s < 0 && whole > 0 ? "−" : "";
+    const whole = Math.round(Math.abs(s)), sign = s < 0 && whole > 0 ? "\u2212" : "";
     if (data.end < 120) return sign + whole + "\u202fs";
     if (data.end < 7200) return sign + Math.floor(whole / 60) + ":" + two(whole % 60);
     return sign + Math.floor(whole / 3600) + ":" + two(Math.floor(whole / 60) % 60);

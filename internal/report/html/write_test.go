@@ -3,8 +3,10 @@ package html_test
 import (
 	"bytes"
 	"fmt"
+	gohtml "html"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/assay-dev/assay/internal/report/doc"
 	"github.com/assay-dev/assay/internal/report/html"
@@ -55,5 +57,24 @@ func TestArranged(t *testing.T) {
 	}
 	if _, is := d.Section("plain").Blocks[1].(*doc.Table); !is {
 		t.Error("the document was changed")
+	}
+}
+
+// TestPageIsNarrow checks that a page has no character above U+00FF, with texts of them: browsers then hold it with one byte for each.
+func TestPageIsNarrow(t *testing.T) {
+	const text = "−1\u202fµs → ✓ 𝛼 <script> &#8722;"
+	d := &doc.Document{Title: "T", Sections: []doc.Section{{ID: "s", Title: "S", Blocks: []doc.Block{doc.Paragraph{text}, doc.Group{Title: text, Blocks: []doc.Block{doc.Paragraph{"x"}}}}}}}
+	var page bytes.Buffer
+	if err := html.Write(&page, d); err != nil {
+		t.Fatal(err)
+	}
+	if wide := strings.IndexFunc(page.String(), func(r rune) bool { return r > unicode.MaxLatin1 }); wide >= 0 {
+		t.Errorf("%q", page.String()[wide:min(wide+20, page.Len())])
+	}
+	if n := strings.Count(gohtml.UnescapeString(page.String()), text); n != 2 {
+		t.Errorf("the text is there %d times as it was, want 2", n)
+	}
+	if wide := strings.IndexFunc(html.Script(), func(r rune) bool { return r > unicode.MaxLatin1 }); wide >= 0 {
+		t.Errorf("the script has %q", html.Script()[wide:wide+4])
 	}
 }
