@@ -51,6 +51,8 @@ type section struct {
 var sections = []section{
 	{"identical", "identical servers: never contradicted in rounds of 10 blocks with 5 claims", showIdentical},
 	{"slower", "a server with 10% more service time: Contradicted, and the interval holds 10%", showSlower},
+	{"widths", "alternating blocks: intervals at most half as wide as those of runs one after the other, in the same time", showWidths},
+	{"fit", "what doctor --fit says is detectable, planted: found in 8 of 10 rounds, a third of it in at most 3", showFit},
 	{"reversal", "the same two servers compared by a strong client, and by a starved one, whose runs are void", showReversal},
 	{"capacity", "a server with a limited rate: its capacity is found within 5%", showCapacity},
 	{"killed", "a manager that is killed at random times of a round: every run once, the same verdict", showKilled},
@@ -60,7 +62,7 @@ var sections = []section{
 func main() {
 	var o options
 	flag.StringVar(&o.only, "only", "", "Sections, separated by commas; all if empty.")
-	flag.IntVar(&o.rounds, "rounds", 3, "Rounds of identical and slower, and capacity searches.")
+	flag.IntVar(&o.rounds, "rounds", 3, "Rounds of identical, slower, widths and fit, and capacity searches.")
 	flag.IntVar(&o.kills, "kills", 20, "Number of times that killed kills the manager.")
 	flag.Uint64Var(&o.seed, "seed", 1, "Seed of the times at which the manager is killed.")
 	flag.StringVar(&o.noise, "noise", "", "File for the metrics of the runs of identical, as internal/statistics/testdata/noise.json has them.")

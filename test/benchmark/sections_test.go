@@ -39,6 +39,7 @@ func TestBenchmarks(t *testing.T) {
 	}{
 		"identical": {identicalBenchmark(testStage("identical")), []string{"variant=a", "variant=b"}},
 		"slower":    {slowerBenchmark(testStage("slower")), []string{"path=/random/40000/100", "path=/random/44000/100"}},
+		"fit":       {fitBenchmark(testStage("fit"), "planted", 1, 1.03, 1.01), []string{"path=/random/40000/100?0", "path=/random/41200/100?1", "path=/random/40400/100?2"}},
 		"reversal":  {reversalBenchmark(testStage("reversal"), "starved", starvedClient, starvedReplace), []string{"path=/fixed/2500/100", "path=/fixed/3000/100"}},
 		"capacity":  {capacityBenchmark(testStage("capacity"), "capacity-1", 300), []string{"template"}},
 		"killed":    {killedBenchmark(testStage("killed")), []string{"path=/fixed/10000/100", "path=/fixed/20000/100"}},
@@ -242,5 +243,20 @@ func TestMinutes(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	if describe(&benchmark.Claim{Effect: benchmark.Effect{Percent: ptr.To(9.9), LowPercent: ptr.To(8.0), HighPercent: ptr.To(12.0)}}) != "+9.90% (+8.00% to +12.00%)" {
 		t.Error("an effect")
+	}
+}
+
+func TestWidths(t *testing.T) {
+	round := func(half float64) *benchmark.Round {
+		r := &benchmark.Round{}
+		for _, metric := range identicalMetrics[1:] {
+			r.Claims = append(r.Claims, benchmark.Claim{Effect: benchmark.Effect{Metric: metric, LowPercent: ptr.To(1 - half), HighPercent: ptr.To(1 + half)}})
+		}
+		return r
+	}
+	// Half as wide, and four times as fast.
+	got := testStage("widths").noteWidths([]*benchmark.Round{round(1), round(2)}, []time.Duration{time.Minute, 4 * time.Minute})
+	if want := []float64{0.25, 0.25, 0.25, 0.25}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v: the first metric has no claim", got, want)
 	}
 }
