@@ -9,6 +9,7 @@ type ClientUsage struct {
 	SchedulingLatencyP99 int64 `json:"schedulingLatencyP99Microseconds" merging:"max" label:"Scheduling latency" part:"p99" column:"sched p99" csv:"client_scheduler_lag_p99_ms" help:"99th percentile of the scheduling latency of what times responses, to within a quarter"`
 	GCPause              int64 `json:"gcPauseMicroseconds" label:"GC pauses" part:"total" column:"GC" help:"time for which garbage collections stopped the client"`
 	GCPauseMax           int64 `json:"gcPauseMaxMicroseconds" merging:"max" label:"GC pauses" part:"longest" column:"GC max" csv:"client_gc_pause_max_ms" help:"longest GC pause"`
+	Naps                 int64 `json:"naps" help:"number of times that the client slept for a moment whatever arrived, so that the server didn't have to wake it up for each response"`
 }
 
 // ClientMetrics is the table of ClientUsage.

@@ -18,7 +18,7 @@ var names = map[string][]string{
 	"Counts": {"requests", "non2xx", "keepAlive", "connections", "bytesSent", "bytesReceived", "bodyBytes", "tlsResumed", "dropped", "closedByServer", "pages", "failedPages", "rounds", "failedRounds", "unanswered", "oldestUnansweredMicroseconds", "unrequested"},
 	"ClientUsage": {
 		"userCPUMicroseconds", "systemCPUMicroseconds", "throttledMicroseconds", "maxResidentBytes", "schedulingLatencyP99Microseconds",
-		"gcPauseMicroseconds", "gcPauseMaxMicroseconds",
+		"gcPauseMicroseconds", "gcPauseMaxMicroseconds", "naps",
 	},
 	"ServerUsage": {
 		"userCPUMicroseconds", "systemCPUMicroseconds", "residentBytes", "maxResidentBytes", "throttledMicroseconds", "minorFaults", "majorFaults",

@@ -31,7 +31,17 @@ type plainLoad struct {
 	requests []plainRequest // in flight, by task
 	buffer   *[response.BufferBytes]byte
 	outcome  recorder.Outcome
+	// average is a moving average of response times, if naps reports that the loop may nap.
+	average time.Duration
+	naps    bool
 }
+
+// A loop naps for at most maxNap and at most one napFraction-th of the average response time, since a response may be noticed as much
+// later. A nap shorter than minNap doesn't pay.
+const (
+	minNap, maxNap = 10 * time.Microsecond, 50 * time.Microsecond
+	napFraction    = 20
+)
 
 // plainResponse is a successful response with a Content-Length that leaves the connection open. It doesn't change.
 type plainResponse struct {
@@ -78,8 +88,24 @@ func newPlainLoad(s *Stage, tasks int) *plainLoad {
 	}
 	return &plainLoad{
 		timeout: l.timeout(), known: make([]*plainResponse, len(l.requests.Requests)), requests: make([]plainRequest, tasks),
-		buffer: new([response.BufferBytes]byte), outcome: recorder.Outcome{Error: recorder.NoError, Reused: true},
+		buffer: new([response.BufferBytes]byte), outcome: recorder.Outcome{Error: recorder.NoError, Reused: true}, naps: s.arrivals == nil,
 	}
+}
+
+// nap returns for how long the loop is to sleep before it waits for an event, or 0.
+//
+// A server that sends to a loop which waits has to wake up its CPU, which costs microseconds, more in a virtual machine. Where at least
+// one response is expected in every two naps, a loop that sleeps for a moment spares the server most of that
+// (docs/design/2026-12-01-naps.md). It doesn't with an open load: it would send late.
+func (p *plainLoad) nap(connections int) time.Duration {
+	if p == nil || !p.naps {
+		return 0
+	}
+	nap := min(maxNap, p.average/napFraction)
+	if nap < minNap || p.average > 2*nap*time.Duration(connections) {
+		return 0
+	}
+	return nap
 }
 
 // learn takes note of the successful response that a reader has just read. It returns false if the loop can't handle such
@@ -211,6 +237,7 @@ func (l *loop) record(r *plainRequest, end time.Duration) {
 		o.Schedule(s.slices.Virtual(r.begin) - r.intended)
 	}
 	s.recorder.Record(int(r.number), o)
+	l.plain.average += (o.Total - l.plain.average) / 16
 }
 
 // receivePlain reads what has arrived of a response. It reports whether that is complete, and if not, whether it equals the known one

@@ -372,3 +372,70 @@ func TestPolledSocketNeverWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestNap checks when a loop sleeps before it waits for events, and for how long.
+func TestNap(t *testing.T) {
+	const us = time.Microsecond
+	for _, c := range []struct {
+		name        string
+		load        *plainLoad
+		connections int
+		want        time.Duration
+	}{
+		{"no plain load", nil, 100, 0},
+		{"open load", &plainLoad{average: 500 * us}, 100, 0},
+		{"no response yet", &plainLoad{naps: true}, 100, 0},
+		{"a twentieth of a response time", &plainLoad{naps: true, average: 500 * us}, 25, 25 * us},
+		{"at most 50 µs", &plainLoad{naps: true, average: 20_000 * us}, 1000, 50 * us},
+		{"responses too quick", &plainLoad{naps: true, average: 199 * us}, 100, 0},
+		{"too few connections", &plainLoad{naps: true, average: 500 * us}, 9, 0},
+		{"a response in two naps", &plainLoad{naps: true, average: 500 * us}, 10, 25 * us},
+		{"responses too rare", &plainLoad{naps: true, average: 20_000 * us}, 199, 0},
+	} {
+		if got := c.load.nap(c.connections); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	closed, open := plan(25, 1000, "/"), open(25, 1000, time.Second)
+	for p, want := range map[*session.Plan]bool{&closed: true, &open: false} {
+		r := newSourceRecorder(t, p, "127.0.0.1:1", true)
+		if l := newPlainLoad(r.stage, 25); l == nil || l.naps != want {
+			t.Errorf("%+v: %+v, want naps %t", p, l, want)
+		}
+	}
+}
+
+// TestNapEndsAtOnceWithEvents checks that a loop doesn't sleep while there is an event, and that one which arrives
+// during its sleep is there afterwards.
+func TestNapEndsAtOnceWithEvents(t *testing.T) {
+	l, err := newLoop(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	if l.nap(time.Microsecond) {
+		t.Fatal("an event, want none")
+	}
+	l.wake()
+	if !l.nap(time.Hour) || l.eventCount != 1 {
+		t.Fatalf("%d events, want the one before the nap", l.eventCount)
+	}
+	l.setTimer(time.Microsecond, 0)
+	for !l.nap(time.Millisecond) { // a signal may end one early
+	}
+	if l.events[0].Fd != timerEvents {
+		t.Errorf("event %d after the nap, want that of the first timer", l.events[0].Fd)
+	}
+}
+
+// TestAverageResponseTime checks that a loop's average follows the response times of its load.
+func TestAverageResponseTime(t *testing.T) {
+	k, r := newPlainTask(t, testserver.OK(5))
+	r.response = k.loop.plain.known[0]
+	for range 200 {
+		k.loop.record(r, 800*time.Microsecond)
+	}
+	if got := k.loop.plain.average; got < 790*time.Microsecond || got > 800*time.Microsecond {
+		t.Errorf("average %v after 200 responses of 800 µs", got)
+	}
+}

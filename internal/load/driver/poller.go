@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/assay-dev/assay/internal/load/usage"
 )
 
 // spin is the time for which a loop stays awake before an event is due: the wake-up latency of an
@@ -125,7 +127,24 @@ func (l *loop) wait() {
 			l.setTimer(at, now)
 		}
 	}
+	if d := l.plain.nap(l.live); d > 0 && l.nap(d) {
+		return
+	}
 	l.poll(-1)
+}
+
+// nap sleeps for a duration unless there are events already, and reports whether there are events then. What arrives meanwhile
+// wakes nobody up. It needs no timer of the loop's: a signal may end it early.
+func (l *loop) nap(d time.Duration) bool {
+	if l.poll(0) {
+		return true
+	}
+	usage.AddNap()
+	// By default a sleep is up to 50 µs longer. The setting is one of the thread's, which may be another one each time.
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
+	length := unix.NsecToTimespec(d.Nanoseconds())
+	_, _, _ = syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&length)), 0, 0)
+	return l.poll(0)
 }
 
 // nextDue returns the next time at which something is due, or never.

@@ -66,6 +66,12 @@ func AddSchedulingLatency(d time.Duration) {
 	}
 }
 
+// naps counts calls of AddNap.
+var naps atomic.Int64
+
+// AddNap counts a time for which a loop sleeps whatever arrives.
+func AddNap() { naps.Add(1) }
+
 // since returns what was added to a distribution after an earlier sample of it.
 func since(h, earlier metrics.Float64Histogram) metrics.Float64Histogram {
 	counts := make([]uint64, len(h.Counts))

@@ -24,7 +24,7 @@ func Read() Sample { return read(readMetrics()) }
 func ReadLoops() Sample { return read(readLoops()) }
 
 func read(runtime runtimeSample) Sample {
-	s := Sample{used: result.ClientUsage{Throttled: throttled()}, runtime: runtime}
+	s := Sample{used: result.ClientUsage{Throttled: throttled(), Naps: naps.Load()}, runtime: runtime}
 	var ru syscall.Rusage
 	// The call cannot fail with these arguments.
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err == nil {
