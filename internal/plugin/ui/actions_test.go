@@ -163,7 +163,7 @@ func TestBenchmarkList(t *testing.T) {
 	_, body := s.get("/benchmarks")
 	for _, part := range []string{
 		`<td class="bad">Contradicted: apr-is-faster: p99 of apr is lower than that of nio. It is &#43;12% (&#43;9% to &#43;16%)`, "<td>2023-11-14 22:15</td>",
-		`/benchmarks/shop/pair?round=1" title="Round 1: Inconclusive, 2023-11-14 22:14" aria-label="Round 1: Inconclusive, 2023-11-14 22:14"><span class="unsure">◇</span></a><a href="/benchmarks/shop/pair?round=2"`,
+		`/benchmarks/shop/pair?round=1" title="Round 1: Inconclusive, 2023-11-14 22:14" aria-label="Round 1: Inconclusive, 2023-11-14 22:14"><span class="unsure">&#9671;</span></a><a href="/benchmarks/shop/pair?round=2"`,
 	} {
 		if !strings.Contains(body, part) {
 			t.Errorf("no %s in\n%s", part, body)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -97,7 +99,10 @@ func TestListSaysWhy(t *testing.T) {
 	meta.SetStatusCondition(&warned.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionValid, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonWarnings})
 	s := newSite(t, interceptor.Funcs{}, missed, without, warned).synced()
 	_, body := s.get("/")
-	text := regexp.MustCompile("<[^>]*>").ReplaceAllString(body, "")
+	if wide := strings.IndexFunc(body, func(r rune) bool { return r > unicode.MaxLatin1 }); wide >= 0 {
+		t.Errorf("a browser needs two bytes for each character of the list because of %q", body[wide:wide+4])
+	}
+	text := html.UnescapeString(regexp.MustCompile("<[^>]*>").ReplaceAllString(body, ""))
 	for _, want := range []string{"✕ Failed threshold missed", "! Error no result: TargetCrashed", "✓ Passed warnings"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the list lacks %q: %s", want, text)
