@@ -62,7 +62,7 @@ var sections = []section{
 func main() {
 	var o options
 	flag.StringVar(&o.only, "only", "", "Sections, separated by commas; all if empty.")
-	flag.IntVar(&o.rounds, "rounds", 3, "Rounds of identical, slower, widths and fit, and capacity searches.")
+	flag.IntVar(&o.rounds, "rounds", 3, "Rounds of identical, slower and widths, and capacity searches.")
 	flag.IntVar(&o.kills, "kills", 20, "Number of times that killed kills the manager.")
 	flag.Uint64Var(&o.seed, "seed", 1, "Seed of the times at which the manager is killed.")
 	flag.StringVar(&o.noise, "noise", "", "File for the metrics of the runs of identical, as internal/statistics/testdata/noise.json has them.")

@@ -94,9 +94,9 @@ func newPlainLoad(s *Stage, tasks int) *plainLoad {
 
 // nap returns for how long the loop is to sleep before it waits for an event, or 0.
 //
-// A server that sends to a loop which waits has to wake up its CPU, which costs microseconds, more in a virtual machine. Where at least
-// one response is expected in every two naps, a loop that sleeps for a moment spares the server most of that
-// (docs/design/2026-12-01-naps.md). It doesn't with an open load: it would send late.
+// A server that sends to a loop which waits has to wake it up, which costs the server CPU time. Where at least one response is expected in
+// every two naps, a loop that sleeps for a moment spares the server most of that (docs/design/2026-12-01-naps.md).
+// It doesn't with an open load: it would send late.
 func (p *plainLoad) nap(connections int) time.Duration {
 	if p == nil || !p.naps {
 		return 0
