@@ -307,6 +307,29 @@ func TestFilterToNothing(t *testing.T) {
 	}
 }
 
+// TestLongList scrolls to the end of a long list: it shows 100 rows at first and all at the end, filters all, and shows all without scripts.
+func TestLongList(t *testing.T) {
+	const n, shown = 230, `[...document.querySelectorAll('#rows > tr')].filter((row) => row.offsetHeight > 0).length`
+	b, address := start(t), serveUI(t, n)
+	tab := openList(t, b, address, n)
+	await(t, tab, shown+` === 100`)
+	filter := func(text string) {
+		evaluate[bool](t, tab, `((e) => { e.value = '`+text+`'; return e.dispatchEvent(new Event('input')); })(document.querySelector('#search'))`)
+	}
+	filter("cart-0007")
+	await(t, tab, shown+` === 1`)
+	filter("")
+	await(t, tab, shown+` === 100 && !document.querySelector('#more').hidden`)
+	await(t, tab, `((box) => { box.scrollTop = box.scrollHeight; return `+shown+` === 230; })(document.querySelector('.scroll'))`)
+	await(t, tab, `document.querySelector('#more').hidden`)
+	without, end, err := b.OpenURL(address, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	await(t, without, shown+` === 230 && !document.querySelector('#more').checkVisibility()`)
+}
+
 // checkUI checks a page that is complete. The status 401 without a token, and 404 of a page that isn't there, are written to the console by
 // the browser itself.
 func checkUI(t *testing.T, tab *browser.Tab, address string) {

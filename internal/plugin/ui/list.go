@@ -84,6 +84,8 @@ type row struct {
 
 	// Text is what the filter searches, in lower case.
 	Text string
+	// Later means that the row is below the first firstRows, and hidden until one scrolls there.
+	Later bool
 
 	active  bool
 	created time.Time
@@ -229,12 +231,17 @@ func (s *App) rows(f *filter) (rows []*row, all int) {
 	return rows, len(runs)
 }
 
+// firstRows is the number of rows that a list shows at first.
+const firstRows = 100
+
 // listPage is the list of runs.
 type listPage struct {
 	page
 	Filter *filter
 	Rows   []*row
 	All    int
+	// More means that not all rows are shown at first.
+	More bool
 	// Namespaces, Servers, States and Verdicts are what can be selected.
 	Namespaces, Servers, States, Verdicts []string
 }
@@ -244,6 +251,10 @@ func (s *App) list(w http.ResponseWriter, r *http.Request) {
 	ready(r.Context(), s.runs)
 	p.Events = "/events?" + r.URL.RawQuery
 	p.Rows, p.All = s.rows(p.Filter)
+	for i, r := range p.Rows {
+		r.Later = i >= firstRows
+	}
+	p.More = len(p.Rows) > firstRows
 	p.Notice = s.runs.notice(s.now())
 	every, _ := s.rows(&filter{selector: labels.Everything()})
 	choices := func(of func(*row) string) []string {
