@@ -307,6 +307,28 @@ func TestFilterToNothing(t *testing.T) {
 	}
 }
 
+// TestFocusStays sends an active page parts that stay as they are, and ones that have changed, while a link in them has the focus.
+func TestFocusStays(t *testing.T) {
+	tab, end, err := start(t).OpenURL(serveUI(t, 30)+"/benchmarks/shop/connectors", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	await(t, tab, `document.querySelectorAll('#matrix a').length > 3`)
+	const sent = `((change) => {
+		const matrix = document.querySelector('#matrix'), link = matrix.querySelectorAll('a')[3], html = matrix.innerHTML;
+		link.focus();
+		show({parts: {matrix: change(html)}});
+		return [link.isConnected, document.activeElement.href === link.href, matrix.innerHTML === change(html)].join(' ');
+	})`
+	if found := evaluate[string](t, tab, sent+`((html) => html)`); found != "true true true" {
+		t.Errorf("of the same part: %s", found)
+	}
+	if found := evaluate[string](t, tab, sent+`((html) => html.replace('<p>', '<p>Now '))`); found != "false true true" {
+		t.Errorf("of a part that has changed: %s", found)
+	}
+}
+
 // TestLongList scrolls to the end of a long list: it shows 100 rows at first and all at the end, filters all, and shows all without scripts.
 func TestLongList(t *testing.T) {
 	const n, shown = 230, `[...document.querySelectorAll('#rows > tr')].filter((row) => row.offsetHeight > 0).length`

@@ -10,7 +10,7 @@ const boxes = () => [...document.querySelectorAll("#rows input:checked")];
 function show(event) {
   for (const [id, html] of Object.entries(event.parts || {})) {
     const element = byId(id);
-    if (element) element.innerHTML = html;
+    if (element) replacePart(element, html);
   }
   for (const [id, html] of Object.entries(event.rows || {})) replaceRow(id, html);
   for (const id of event.gone || []) {
@@ -19,6 +19,17 @@ function show(event) {
   }
   announceFresh();
   if (event.reload) location.reload();
+}
+
+// A part that stays as it is isn't touched, and one that changes keeps the focus, or the keyboard would begin again at each event.
+function replacePart(element, html) {
+  const part = element.cloneNode(false);
+  part.innerHTML = html;
+  if (part.isEqualNode(element)) return;
+  const reached = () => [...element.querySelectorAll("a, button, input, select, summary")];
+  const at = reached().indexOf(document.activeElement);
+  element.replaceChildren(...part.childNodes);
+  if (at >= 0) reached()[at]?.focus({ preventScroll: true });
 }
 
 function replaceRow(id, html) {
