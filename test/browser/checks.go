@@ -38,7 +38,7 @@ func (t *Tab) Cut() ([]string, error) { return t.list("cut") }
 // Misaligned returns the plots over time whose axes differ from those of the first.
 func (t *Tab) Misaligned() ([]string, error) { return t.list("misaligned") }
 
-// Undrawn returns the pictures that have no size or no content although their part of the page is shown.
+// Undrawn returns the pictures that have no size or no content although their part of the page is shown, and sections that aren't shown.
 func (t *Tab) Undrawn() ([]string, error) { return t.list("undrawn") }
 
 // Pale returns the texts and marks of pictures that are hard to tell from what they are on.

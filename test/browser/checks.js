@@ -106,6 +106,7 @@ function undrawn() {
   for (const figure of document.querySelectorAll('figure')) {
     if (shown(figure) && ![...figure.querySelectorAll('[role="img"]')].some(shown)) found.push(`a figure without a picture in ${figure.closest('section')?.id}`);
   }
+  for (const section of document.querySelectorAll('main > section')) if (!shown(section)) found.push(`the section ${section.id} isn't shown`);
   return found;
 }
 

@@ -22,6 +22,7 @@ a:focus { outline: none } p.gray { color: #aaa; background: #bbb }
 <svg role="img" aria-label="pale" width="200" height="60"><rect width="150" height="40" fill="#fefefe"/><text x="10" y="20" fill="#ddd">pale text</text></svg>
 <svg onload="0"></svg>
 </section>
+<main><section id="unseen" style="display: none"></section></main>
 <img src="http://127.0.0.1:9/elsewhere.png" alt="elsewhere">
 <script>console.error("an error"); throw new Error("an exception")</script>
 </body></html>`
@@ -46,6 +47,7 @@ func TestChecks(t *testing.T) {
 		"overlaps":   {(*browser.Tab).Overlaps, `"one text" and "over another"`},
 		"cut":        {(*browser.Tab).Cut, "cut off here"},
 		"undrawn":    {(*browser.Tab).Undrawn, "0 elements"},
+		"unseen":     {(*browser.Tab).Undrawn, "unseen isn't shown"},
 		"misaligned": {(*browser.Tab).Misaligned, "a picture from"},
 		"plots":      {(*browser.Tab).Misaligned, "a plot from"},
 		"pale text":  {(*browser.Tab).Pale, "pale text"},
